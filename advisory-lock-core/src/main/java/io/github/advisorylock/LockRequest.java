@@ -195,7 +195,10 @@ public final class LockRequest {
 	 */
 	public LockRequest oncePerTick(Instant tick) {
 		Assert.notNull(tick, "'tick' must not be null");
-		return withTick(tick, null);
+		return with((settings) -> {
+			settings.tick = tick;
+			settings.durable = true;
+		});
 	}
 
 	/**
@@ -208,10 +211,13 @@ public final class LockRequest {
 	 * than zero
 	 * @return a changed copy
 	 */
-	public LockRequest oncePerTick(Instant tick, Duration memory) {
+	public LockRequest rememberTick(Instant tick, Duration memory) {
 		Assert.notNull(tick, "'tick' must not be null");
 		Assert.isTrue(memory.compareTo(Duration.ZERO) > 0, "'memory' must be more than zero");
-		return withTick(tick, memory);
+		return with((settings) -> {
+			settings.tick = tick;
+			settings.memory = memory;
+		});
 	}
 
 	/**
@@ -289,13 +295,6 @@ public final class LockRequest {
 	public LockRequest transactionManager(String transactionManager) {
 		Assert.hasText(transactionManager, "'transactionManager' must not be empty");
 		return with((settings) -> settings.transactionManager = transactionManager);
-	}
-
-	private LockRequest withTick(Instant tick, @Nullable Duration memory) {
-		return with((settings) -> {
-			settings.tick = tick;
-			settings.memory = memory;
-		});
 	}
 
 	private LockRequest with(Consumer<Settings> change) {
@@ -575,6 +574,8 @@ public final class LockRequest {
 
 		private @Nullable Instant tick;
 
+		private boolean durable;
+
 		private @Nullable Duration memory;
 
 		private @Nullable Interval interval;
@@ -605,6 +606,7 @@ public final class LockRequest {
 			this.oncePerKey = other.oncePerKey;
 			this.resultFormat = other.resultFormat;
 			this.tick = other.tick;
+			this.durable = other.durable;
 			this.memory = other.memory;
 			this.interval = other.interval;
 			this.backOff = other.backOff;
@@ -622,8 +624,7 @@ public final class LockRequest {
 		}
 
 		private boolean isRecorded() {
-			return this.oncePerKey || (this.tick != null && this.memory == null) || this.minInterval != null
-					|| this.template != null;
+			return this.oncePerKey || this.durable || this.minInterval != null || this.template != null;
 		}
 
 		@Override
@@ -635,10 +636,10 @@ public final class LockRequest {
 			Stream
 				.of(entry("permits", (this.permits > 1) ? this.permits : null), entry("maxRun", this.maxRun),
 						entry("oncePerKey", this.oncePerKey ? true : null), entry("tick", this.tick),
-						entry("memory", this.memory), entry("interval", this.interval),
-						entry("backOff", this.backOff ? true : null), entry("maxRetries", this.maxRetries),
-						entry("minInterval", this.minInterval), entry("template", this.template),
-						entry("transactionManager", this.transactionManager))
+						entry("durable", this.durable ? true : null), entry("memory", this.memory),
+						entry("interval", this.interval), entry("backOff", this.backOff ? true : null),
+						entry("maxRetries", this.maxRetries), entry("minInterval", this.minInterval),
+						entry("template", this.template), entry("transactionManager", this.transactionManager))
 				.flatMap(Optional::stream)
 				.forEach(text::add);
 			return text.toString();

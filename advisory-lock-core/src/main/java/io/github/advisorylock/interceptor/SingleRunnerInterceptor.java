@@ -138,7 +138,7 @@ public class SingleRunnerInterceptor implements MethodInterceptor {
 		}
 		AdvisoryLockKey key = operation.key(invocation.getArguments());
 		boolean paused = operation.paused();
-		Call call = new Call(operation, key, PlannedTime.current());
+		Call call = new Call(operation, key, PlannedTime.current(), invocation);
 		Object result;
 		try {
 			if (paused) {
@@ -147,12 +147,9 @@ public class SingleRunnerInterceptor implements MethodInterceptor {
 			else if (!call.admit()) {
 				result = call.skip(call.outcome);
 			}
-			else if (call.scope == LockScope.SESSION) {
-				result = call.execute(invocation);
-			}
 			else {
 				((ProxyMethodInvocation) invocation).setUserAttribute(CALL, call);
-				result = invocation.proceed();
+				result = (call.scope == LockScope.SESSION) ? call.execute(invocation) : invocation.proceed();
 			}
 			call.close();
 			if (!call.decided) {
@@ -181,7 +178,7 @@ public class SingleRunnerInterceptor implements MethodInterceptor {
 	 * @throws IllegalStateException if the method may have run without its lock
 	 */
 	private void checkDidNotRun(Call call, MethodInvocation invocation) {
-		if (!AnsweringAdvice.explains(invocation, this.insideTransaction)) {
+		if (!OtherAdvice.mayHaveAnswered(invocation, this.insideTransaction)) {
 			throw new IllegalStateException("Failed to guard '" + call.method + "' (advisory lock '" + call.key
 					+ "'): the call came back without having got to where its lock is taken, inside its "
 					+ "transaction, so the method may have run without it; remove the advice of the bean that goes past "
@@ -228,14 +225,18 @@ public class SingleRunnerInterceptor implements MethodInterceptor {
 	}
 
 	/**
-	 * Takes the lock of a call inside its transaction.
+	 * Takes the lock of a call inside its transaction, and counts how often other advice
+	 * has the method run.
 	 */
 	private static final class InsideTransaction implements MethodInterceptor {
 
 		@Override
 		public @Nullable Object invoke(MethodInvocation invocation) throws Throwable {
 			Object call = ((ProxyMethodInvocation) invocation).getUserAttribute(CALL);
-			return (call instanceof Call inside) ? inside.execute(invocation) : invocation.proceed();
+			if (!(call instanceof Call inside)) {
+				return invocation.proceed();
+			}
+			return (inside.scope == LockScope.SESSION) ? inside.attempt(invocation) : inside.execute(invocation);
 		}
 
 	}
@@ -283,6 +284,13 @@ public class SingleRunnerInterceptor implements MethodInterceptor {
 		 */
 		private boolean decided;
 
+		/**
+		 * How often the method was run.
+		 */
+		private int runs;
+
+		private int lockAttempt;
+
 		private int attempt = 1;
 
 		/**
@@ -305,7 +313,8 @@ public class SingleRunnerInterceptor implements MethodInterceptor {
 		 */
 		private @Nullable Throwable thrown;
 
-		private Call(SingleRunnerOperation operation, AdvisoryLockKey key, @Nullable PlannedTime scheduled) {
+		private Call(SingleRunnerOperation operation, AdvisoryLockKey key, @Nullable PlannedTime scheduled,
+				MethodInvocation invocation) {
 			this.operation = operation;
 			this.key = key;
 			this.scope = operation.scope();
@@ -314,7 +323,8 @@ public class SingleRunnerInterceptor implements MethodInterceptor {
 			this.scheduled = scheduled;
 			boolean now = SingleRunnerInterceptor.this.now != null;
 			this.plan = operation.takePlan(key, now, scheduled);
-			this.request = operation.createRequest(key, now, scheduled != null, this.plan);
+			this.request = operation.lockTickIfRepeated(operation.createRequest(key, now, scheduled != null, this.plan),
+					invocation);
 			this.observed = observe();
 		}
 
@@ -341,16 +351,18 @@ public class SingleRunnerInterceptor implements MethodInterceptor {
 		 * repeats that, each time is admitted for itself.
 		 */
 		private @Nullable Object execute(MethodInvocation invocation) throws Throwable {
+			Throwable before = this.failure;
 			boolean admitted = !this.decided || admit();
 			TwoPhaseLockOperations.Admission current = this.admission;
 			this.decided = true;
-			this.failure = null;
 			if (!admitted || current == null) {
-				return skip(this.outcome);
+				return refuse(before);
 			}
+			this.failure = null;
 			this.outcome = null;
 			this.invocation = invocation;
 			this.used = current;
+			current.keepTick();
 			Object result;
 			String kept;
 			try (current) {
@@ -368,7 +380,39 @@ public class SingleRunnerInterceptor implements MethodInterceptor {
 			if (this.outcome == LockOutcome.EXECUTED) {
 				return result;
 			}
-			return (kept != null) ? this.operation.keptValue(kept, this.key) : skip(this.outcome);
+			return (kept != null) ? this.operation.keptValue(kept, this.key) : refuse(before);
+		}
+
+		/**
+		 * Skip the call, unless other advice repeats it after a run that has failed: it
+		 * has not been skipped then.
+		 */
+		private @Nullable Object refuse(@Nullable Throwable before) throws Throwable {
+			if (before == null) {
+				return skip(this.outcome);
+			}
+			this.outcome = LockOutcome.EXECUTED;
+			this.failure = before;
+			throw before;
+		}
+
+		/**
+		 * Run the method, not for the first time where other advice repeats that.
+		 */
+		private @Nullable Object attempt(MethodInvocation invocation) throws Throwable {
+			if (this.runs++ > 0) {
+				LockLog.repeated(this.key, this.fixed, this.scope, this.method, this.thrown, this.request.tick(),
+						this.attempt);
+				this.attempt++;
+			}
+			this.attempt = Math.max(this.attempt, this.lockAttempt);
+			try {
+				return invocation.proceed();
+			}
+			catch (Throwable ex) {
+				this.thrown = ex;
+				throw ex;
+			}
 		}
 
 		@Override
@@ -376,12 +420,13 @@ public class SingleRunnerInterceptor implements MethodInterceptor {
 		public @Nullable Object doWithLock(LockContext lock) throws Exception {
 			Assert.state(this.invocation != null, "'invocation' must be set");
 			this.outcome = LockOutcome.EXECUTED;
-			this.attempt = lock.attempt();
+			this.lockAttempt = lock.attempt();
 			SingleRunnerObserver.Work work = (this.observed != null) ? this.observed.begin(lock) : null;
 			boolean hasPlan = this.plan != null || SingleRunnerInterceptor.this.now != null;
 			PlannedTime outside = PlannedTime.bind(hasPlan ? null : PlannedTime.current());
 			try {
-				Object result = this.invocation.proceed();
+				Object result = (this.scope == LockScope.SESSION) ? this.invocation.proceed()
+						: attempt(this.invocation);
 				if (result != null) {
 					checkFinished(result);
 				}
@@ -488,6 +533,9 @@ public class SingleRunnerInterceptor implements MethodInterceptor {
 		private void close() {
 			if (this.admission != null) {
 				this.admission.close();
+			}
+			if (this.used != null) {
+				this.used.letTickGo();
 			}
 		}
 

@@ -28,6 +28,7 @@ import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.LockResult;
 import io.github.advisorylock.LockScope;
+import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.util.Assert;
@@ -72,6 +73,8 @@ public final class SingleRunnerOperation {
 	private final @Nullable AdvisoryLockKey fixedKey;
 
 	private final @Nullable LockRequest fixedRequest;
+
+	private volatile @Nullable Boolean repeated;
 
 	/**
 	 * Create an operation.
@@ -255,6 +258,24 @@ public final class SingleRunnerOperation {
 		return request.oncePerTick(ticks.ofCallAt(Instant.now()));
 	}
 
+	/**
+	 * Have a lock keep other instances from a tick between two attempts, where only the
+	 * lock of the key would, and other advice may try again. That lock goes with the
+	 * transaction of each attempt.
+	 */
+	LockRequest lockTickIfRepeated(LockRequest request, MethodInvocation invocation) {
+		Instant tick = request.tick();
+		if (tick == null || request.memory() != null || this.scope == LockScope.SESSION) {
+			return request;
+		}
+		Boolean repeated = this.repeated;
+		if (repeated == null) {
+			repeated = OtherAdvice.mayRepeat(invocation);
+			this.repeated = repeated;
+		}
+		return repeated ? request.rememberTick(tick, AutoTicks.NEXT_UNKNOWN) : request;
+	}
+
 	private LockRequest perPlannedTime(LockRequest request, AutoTicks ticks, boolean scheduled,
 			PlannedTime.@Nullable Plan plan) {
 		if (plan instanceof PlannedTime.Plan.Every every) {
@@ -423,7 +444,7 @@ public final class SingleRunnerOperation {
 			CronTicks known = this.schedule.current();
 			Instant tick = planned.tick(known);
 			return request.isRecorded() ? request.oncePerTick(tick)
-					: request.oncePerTick(tick, memory(tick, planned.next(tick, known)));
+					: request.rememberTick(tick, memory(tick, planned.next(tick, known)));
 		}
 
 		/**

@@ -190,7 +190,7 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission {
 	/**
 	 * Begin to remember the tick: the run has come to a good end.
 	 */
-	final void keepTick() {
+	final void rememberTick() {
 		if (this.tickLock != null) {
 			this.tickLock.keep();
 		}
@@ -261,6 +261,20 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission {
 			if (!ran && (this.end == null || this.end.isUndone())) {
 				giveTickBack();
 			}
+		}
+	}
+
+	@Override
+	public final void keepTick() {
+		if (this.tickLock != null) {
+			this.tickLock.keepWhileRepeating();
+		}
+	}
+
+	@Override
+	public final void letTickGo() {
+		if (this.tickLock != null) {
+			this.tickLock.letGo();
 		}
 	}
 

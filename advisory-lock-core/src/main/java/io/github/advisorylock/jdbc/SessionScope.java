@@ -246,7 +246,7 @@ final class SessionScope {
 						SessionScope.this::releaseAfterTransaction);
 				T result = isTickStillDue() ? runInTransaction(hold, boundary, action) : null;
 				if (!part && this.outcome == LockOutcome.EXECUTED) {
-					keepTick();
+					rememberTick();
 				}
 				return result;
 			}
@@ -262,7 +262,7 @@ final class SessionScope {
 				releaseAfter(ex, hold);
 				throw ex;
 			}
-			keepTick();
+			rememberTick();
 			releaseOrThrowIfLost(hold);
 			awaitTickKept();
 			return result;

@@ -170,6 +170,13 @@ final class TickLocks {
 
 		private volatile @Nullable Hold hold;
 
+		/**
+		 * The thread that may try again when its run has failed.
+		 */
+		private volatile @Nullable Thread repeating;
+
+		private boolean failed;
+
 		private Tick(TickMemory memory) {
 			this.memory = memory;
 			this.lock = memory.lock();
@@ -210,6 +217,10 @@ final class TickLocks {
 			if (isRemembered()) {
 				return this.memory.outcome();
 			}
+			Tick known = TickLocks.this.ticks.get(this.lock);
+			if (known != null && known.repeating != null) {
+				return known.handOver(this) ? LockOutcome.EXECUTED : LockOutcome.BUSY;
+			}
 			if (needed) {
 				return tryLock(true);
 			}
@@ -222,6 +233,45 @@ final class TickLocks {
 			}
 			catch (ExecutionException | TimeoutException | RuntimeException ex) {
 				return goWithout(ex);
+			}
+		}
+
+		/**
+		 * Leave the lock to the next attempt of the thread whose run has failed. Other
+		 * threads of this application would be granted it once more by the session.
+		 */
+		private synchronized boolean handOver(Tick next) {
+			if (this.repeating != Thread.currentThread() || !this.failed) {
+				return false;
+			}
+			next.hold = this.hold;
+			this.hold = null;
+			this.state = State.GIVEN_BACK;
+			this.repeating = null;
+			TickLocks.this.ticks.put(this.lock, next);
+			return true;
+		}
+
+		/**
+		 * Keep the lock where the run fails: the current thread may try again.
+		 */
+		void keepWhileRepeating() {
+			if (this.hold != null) {
+				this.repeating = Thread.currentThread();
+			}
+		}
+
+		/**
+		 * Release the lock if the last attempt has failed: there is no other.
+		 */
+		void letGo() {
+			boolean last;
+			synchronized (this) {
+				last = this.repeating != null && this.failed;
+				this.repeating = null;
+			}
+			if (last) {
+				giveBack();
 			}
 		}
 
@@ -413,6 +463,10 @@ final class TickLocks {
 		 */
 		void giveBack() {
 			synchronized (this) {
+				if (this.repeating != null && this.state == State.OPEN) {
+					this.failed = true;
+					return;
+				}
 				this.state = State.GIVEN_BACK;
 			}
 			awaitKept();

@@ -226,7 +226,7 @@ final class TransactionScope {
 				}
 				TransactionScope.this.coverage.guardCommit(this.key);
 				if (this.outcome == LockOutcome.EXECUTED) {
-					keepTick();
+					rememberTick();
 					decideAtCommit();
 				}
 				commit(manager, transaction);

@@ -119,6 +119,26 @@ public final class LockLog {
 	}
 
 	/**
+	 * Log that a run of a method failed which other advice of it repeats.
+	 * @param key the key that it ran under
+	 * @param fixed whether each call has that key
+	 * @param scope how long the lock lives
+	 * @param method the method
+	 * @param failure what it threw, {@code null} if it failed after that
+	 * @param tick the planned time that it was for, {@code null} if for none
+	 * @param attempt which attempt it was
+	 */
+	public static void repeated(AdvisoryLockKey key, boolean fixed, LockScope scope, String method,
+			@Nullable Throwable failure, @Nullable Instant tick, int attempt) {
+		String error = (failure != null) ? failure.getClass().getName() : "its transaction was not committed";
+		call(fixed ? Level.INFO : Level.DEBUG, key, scope, method, "failed", tick)
+			.addKeyValue("advisory_lock.attempt", attempt)
+			.addKeyValue("advisory_lock.error", error)
+			.log("Failed '" + key + "' (" + method + ")" + purpose(tick, 1) + " in attempt " + attempt
+					+ ", and is tried again: " + error);
+	}
+
+	/**
 	 * Log that a method was skipped.
 	 * @param key the key it would have run under
 	 * @param scope how long the lock would have lived

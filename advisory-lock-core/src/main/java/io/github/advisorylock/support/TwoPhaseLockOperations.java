@@ -89,6 +89,20 @@ public interface TwoPhaseLockOperations extends AdvisoryLockOperations {
 		}
 
 		/**
+		 * Keep the lock of the tick that the work is for, though the work may fail:
+		 * another attempt of the same thread, admitted for itself, goes on with it. To be
+		 * followed by {@link #letTickGo()}.
+		 */
+		default void keepTick() {
+		}
+
+		/**
+		 * End what {@link #keepTick()} has begun, after the last attempt.
+		 */
+		default void letTickGo() {
+		}
+
+		/**
 		 * End the call, for the others that wait where it was never executed.
 		 */
 		@Override

@@ -145,7 +145,7 @@ final class InMemoryAnswers {
 		if (tick == null) {
 			return request.isOncePerKey() && this.completedKeys.containsKey(key);
 		}
-		if (request.memory() != null) {
+		if (!request.isRecorded()) {
 			return ticks(key).contains(tick);
 		}
 		Instant now = Instant.now();

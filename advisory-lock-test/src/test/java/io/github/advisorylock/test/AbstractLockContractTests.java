@@ -283,7 +283,7 @@ abstract class AbstractLockContractTests {
 	void workThatTheCallerRollsBackIsNotDone(LockScope scope) {
 		for (LockRequest request : List.of(request(scope).oncePerKey(),
 				LockRequest.of(this.name + "-tick").scope(scope).oncePerTick(this.tick),
-				LockRequest.of(this.name + "-memory").scope(scope).oncePerTick(this.tick, LONG))) {
+				LockRequest.of(this.name + "-memory").scope(scope).rememberTick(this.tick, LONG))) {
 			transaction().executeWithoutResult((status) -> {
 				assertThat(run(request)).isEqualTo(LockOutcome.EXECUTED);
 				status.setRollbackOnly();
@@ -299,7 +299,7 @@ abstract class AbstractLockContractTests {
 		LockOutcome next = (scope == LockScope.TRANSACTION) ? LockOutcome.ALREADY_RAN : LockOutcome.EXECUTED;
 		for (LockRequest request : List.of(request(scope).oncePerKey(),
 				LockRequest.of(this.name + "-tick").scope(scope).oncePerTick(this.tick),
-				LockRequest.of(this.name + "-memory").scope(scope).oncePerTick(this.tick, LONG))) {
+				LockRequest.of(this.name + "-memory").scope(scope).rememberTick(this.tick, LONG))) {
 			transaction().executeWithoutResult(
 					(status) -> assertThatExceptionOfType(ExpectedException.class).isThrownBy(() -> fail(request)));
 			assertThat(run(request)).as("%s", request).isEqualTo(next);
@@ -323,11 +323,11 @@ abstract class AbstractLockContractTests {
 	@ParameterizedTest
 	@EnumSource
 	void tickIsRememberedWithoutTheLedger(LockScope scope) {
-		LockRequest request = request(scope).oncePerTick(this.tick, LONG);
+		LockRequest request = request(scope).rememberTick(this.tick, LONG);
 		assertThatExceptionOfType(ExpectedException.class).isThrownBy(() -> fail(request));
 		assertThat(run(request)).isEqualTo(LockOutcome.EXECUTED);
 		assertThat(run(request)).isEqualTo(LockOutcome.ALREADY_RAN);
-		assertThat(run(request(scope).oncePerTick(this.tick.plusSeconds(60), LONG))).isEqualTo(LockOutcome.EXECUTED);
+		assertThat(run(request(scope).rememberTick(this.tick.plusSeconds(60), LONG))).isEqualTo(LockOutcome.EXECUTED);
 	}
 
 	@ParameterizedTest

@@ -55,8 +55,8 @@ class LockContextTests {
 	@Test
 	void currentTickIsThatOfTheInnermostRun() {
 		Instant tick = Instant.parse("2026-11-26T02:00:00Z");
-		LockRequest outer = LockRequest.of("outer").oncePerTick(tick.minusSeconds(60), Duration.ofMinutes(1));
-		LockRequest inner = LockRequest.of("inner").oncePerTick(tick, Duration.ofMinutes(1));
+		LockRequest outer = LockRequest.of("outer").rememberTick(tick.minusSeconds(60), Duration.ofMinutes(1));
+		LockRequest inner = LockRequest.of("inner").rememberTick(tick, Duration.ofMinutes(1));
 		assertThat(this.locks
 			.execute(outer, (lock) -> this.locks.execute(inner, (nested) -> LockContext.currentTick()).value())
 			.value()).isEqualTo(tick);

@@ -136,7 +136,7 @@ class LockRequestTests {
 		LockRequest.Interval interval = new LockRequest.Interval(Duration.ofSeconds(1),
 				LockRequest.Interval.Counted.FROM_BEGIN);
 		for (ThrowingCallable refused : List.<ThrowingCallable>of(permits::oncePerKey, () -> permits.oncePerTick(tick),
-				() -> permits.oncePerTick(tick, Duration.ofSeconds(1)), () -> permits.oncePerInterval(interval),
+				() -> permits.rememberTick(tick, Duration.ofSeconds(1)), () -> permits.oncePerInterval(interval),
 				() -> permits.minInterval(Duration.ofSeconds(1)), () -> permits.recordedUnder("job"),
 				() -> plain.oncePerKey().permits(2))) {
 			assertThatIllegalArgumentException().isThrownBy(refused).withMessageContaining("'permits'");

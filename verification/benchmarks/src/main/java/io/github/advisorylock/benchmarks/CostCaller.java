@@ -160,7 +160,7 @@ final class CostCaller implements AutoCloseable {
 	 */
 	private LockRequest nextTick() {
 		return LockRequest.of("remembered-" + this.number)
-			.oncePerTick(Instant.EPOCH.plus(this.next++, ChronoUnit.MICROS), MEMORY);
+			.rememberTick(Instant.EPOCH.plus(this.next++, ChronoUnit.MICROS), MEMORY);
 	}
 
 	private boolean execute(LockRequest request) {

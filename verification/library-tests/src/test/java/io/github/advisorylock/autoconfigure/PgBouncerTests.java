@@ -310,7 +310,7 @@ class PgBouncerTests {
 			DoctorContexts.CronJob second = other.getBean(DoctorContexts.CronJob.class);
 			for (int day = 0; day < 20; day++) {
 				Instant tick = midnight.minus(day, ChronoUnit.DAYS);
-				LockRequest request = LockRequest.of("around").oncePerTick(tick, Duration.ofMinutes(1));
+				LockRequest request = LockRequest.of("around").rememberTick(tick, Duration.ofMinutes(1));
 				assertThat(execute((day % 2 == 0) ? one : other, request)).isEqualTo(LockOutcome.EXECUTED);
 				assertThat(execute((day % 2 == 0) ? other : one, request)).isEqualTo(LockOutcome.ALREADY_RAN);
 			}

@@ -168,7 +168,7 @@ class RestartedContextTests {
 		List<LockOutcome> outcomes = IntStream.rangeClosed(1, this.uses)
 			.mapToObj((use) -> LockRequest.of("remembered")
 				.scope(LockScope.SESSION)
-				.oncePerTick(tick(use), Duration.ofMinutes(5)))
+				.rememberTick(tick(use), Duration.ofMinutes(5)))
 			.map((request) -> operations.execute(request, (lock) -> true).outcome())
 			.toList();
 		assertThat(outcomes).filteredOn(LockOutcome.EXECUTED::equals).hasSize(1);

@@ -61,7 +61,7 @@ class StoppedContextTests {
 
 	private static final LockRequest TICK = LockRequest.of("ticking")
 		.scope(LockScope.SESSION)
-		.oncePerTick(Instant.EPOCH, Duration.ofMinutes(5));
+		.rememberTick(Instant.EPOCH, Duration.ofMinutes(5));
 
 	private final ExecutorService executor = Executors.newCachedThreadPool();
 

@@ -190,7 +190,7 @@ class ChangingKeysTests {
 			LockRequest old = LockRequest.of("nightly-report");
 			LockRequest inside = LockContext.current()
 				.flatMap(LockContext::tick)
-				.map((tick) -> old.oncePerTick(tick, Duration.ofMinutes(5)))
+				.map((tick) -> old.rememberTick(tick, Duration.ofMinutes(5)))
 				.orElse(old);
 			this.locks.execute(inside, (lock) -> create());
 		}

@@ -233,7 +233,7 @@ class IntervalLocksTests extends AbstractLockTests {
 	void callAfterItsOwnTimeRunsAlsoWhenTheLockIsNotReleasedYet(boolean forInterval) throws Exception {
 		LockRequest request = request(LockScope.TRANSACTION);
 		request = forInterval ? request.oncePerInterval(RATE)
-				: request.oncePerTick(Instant.EPOCH, Duration.ofMillis(900));
+				: request.rememberTick(Instant.EPOCH, Duration.ofMillis(900));
 		run(this.template, request);
 		Hold carried = new Hold.OfTick(AdvisoryLockKey.of("carried"), LockMode.EXCLUSIVE, () -> {
 		});

@@ -117,7 +117,7 @@ class RowFetchSizeTests extends AbstractLockTests {
 
 	@Test
 	void holderForTickPinsNoSnapshot() {
-		LockRequest request = REQUEST.oncePerTick(Instant.parse("2026-11-22T02:00:00Z"), Duration.ofMinutes(1));
+		LockRequest request = REQUEST.rememberTick(Instant.parse("2026-11-22T02:00:00Z"), Duration.ofMinutes(1));
 		this.template.execute(request, (lock) -> {
 			assertThatHolderPinsNoSnapshot();
 			return 1;

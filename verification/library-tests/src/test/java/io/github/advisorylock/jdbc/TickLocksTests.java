@@ -279,7 +279,7 @@ class TickLocksTests extends AbstractLockTests {
 	@EnumSource
 	void memoryEndsAndTheConnectionWithIt(LockScope scope) {
 		SettableTicker ticker = useTicker();
-		run(this.template, request(scope).oncePerTick(TICK, MEMORY));
+		run(this.template, request(scope).rememberTick(TICK, MEMORY));
 		ticker.pass(MEMORY.minusNanos(1));
 		assertThat(run(this.late, tick(scope, TICK))).isEqualTo(LockOutcome.ALREADY_RAN);
 		ticker.passUntil(() -> TestPostgres.locks().isEmpty());
@@ -293,7 +293,7 @@ class TickLocksTests extends AbstractLockTests {
 	@Test
 	void whoHasRunTheTickForgetsItToo() {
 		SettableTicker ticker = useTicker();
-		run(this.template, request(LockScope.TRANSACTION).oncePerTick(TICK, MEMORY));
+		run(this.template, request(LockScope.TRANSACTION).rememberTick(TICK, MEMORY));
 		ticker.pass(MEMORY.minusNanos(1));
 		assertThat(run(this.template, tick(LockScope.TRANSACTION, TICK))).isEqualTo(LockOutcome.ALREADY_RAN);
 		ticker.passUntil(() -> run(this.template, tick(LockScope.TRANSACTION, TICK)) == LockOutcome.EXECUTED);
@@ -313,7 +313,7 @@ class TickLocksTests extends AbstractLockTests {
 			.until(() -> !TestPostgres.query(
 					"SELECT 1 FROM pg_stat_activity WHERE state = 'active' AND query LIKE 'SELECT 1 FROM pg_catalog.pg_s%'")
 				.isEmpty());
-		run(this.template, request(LockScope.TRANSACTION).oncePerTick(TICK, Duration.ofSeconds(2)));
+		run(this.template, request(LockScope.TRANSACTION).rememberTick(TICK, Duration.ofSeconds(2)));
 		slow.get(Patience.SECONDS, TimeUnit.SECONDS);
 		this.session.forget(List.of(carried));
 		Awaitility.await().until(() -> TestPostgres.locks().isEmpty());
@@ -584,7 +584,7 @@ class TickLocksTests extends AbstractLockTests {
 	}
 
 	private LockRequest tick(LockScope scope, Instant tick) {
-		return request(scope).oncePerTick(tick, MEMORY);
+		return request(scope).rememberTick(tick, MEMORY);
 	}
 
 	private static AdvisoryLockKey tickKey(Instant tick) {

@@ -106,11 +106,11 @@ enum Use {
 		LockRequest request = LockRequest.of(name().toLowerCase(Locale.ROOT) + "-" + job);
 		return switch (this) {
 			case TRANSACTION -> request.scope(LockScope.TRANSACTION);
-			case REMEMBERED -> request.scope(LockScope.TRANSACTION).oncePerTick(tick, MEMORY);
+			case REMEMBERED -> request.scope(LockScope.TRANSACTION).rememberTick(tick, MEMORY);
 			// the next round must not be in the same interval
 			case INTERVAL -> request.namespace("fleet-" + tick.toEpochMilli()).oncePerInterval(RATE);
 			case SESSION -> request.scope(LockScope.SESSION);
-			case SESSION_REMEMBERED -> request.scope(LockScope.SESSION).oncePerTick(tick, MEMORY);
+			case SESSION_REMEMBERED -> request.scope(LockScope.SESSION).rememberTick(tick, MEMORY);
 			case PER_TICK -> request.scope(LockScope.TRANSACTION).oncePerTick(tick);
 			case LEADER -> null;
 		};
