@@ -19,6 +19,7 @@ package io.github.advisorylock.interceptor;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.LocalDateTime;
+import java.time.Month;
 import java.time.ZoneId;
 import java.time.ZoneOffset;
 import java.time.zone.ZoneOffsetTransition;
@@ -41,8 +42,8 @@ import org.springframework.util.StringUtils;
  * <p>
  * At the end of summer time an hour is there twice. Spring plans a schedule with fixed
  * hours, such as daily at 02:30, in both, and that is one tick here, at the first; a
- * schedule with a wildcard or a step there, such as hourly, has its ticks in both. What
- * is skipped at the beginning of summer time has none.
+ * schedule with a wildcard or a step there, or with each hour of the day, has its ticks
+ * in both. What is skipped at the beginning of summer time has none.
  *
  * @since 0.1.0
  */
@@ -71,8 +72,20 @@ public final class CronTicks {
 	public CronTicks(String cron, ZoneId zone) {
 		this.expression = CronExpression.parse(cron);
 		this.zone = zone;
-		String hours = StringUtils.tokenizeToStringArray(this.expression.toString(), " ")[2];
-		this.fixedHours = !hours.contains("*") && !hours.contains("/");
+		this.fixedHours = hasFixedHours(StringUtils.tokenizeToStringArray(this.expression.toString(), " ")[2]);
+	}
+
+	/**
+	 * Return whether hours are named, and not each of a day.
+	 */
+	private static boolean hasFixedHours(String hours) {
+		CronExpression expression = CronExpression.parse("0 0 " + hours + " * * *");
+		LocalDateTime last = LocalDateTime.of(1999, Month.DECEMBER, 31, 23, 0);
+		for (int i = 0; i < 24 && last != null; i++) {
+			last = expression.next(last);
+		}
+		return !hours.contains("*") && !hours.contains("/")
+				&& !LocalDateTime.of(2000, Month.JANUARY, 1, 23, 0).equals(last);
 	}
 
 	/**
@@ -107,6 +120,16 @@ public final class CronTicks {
 			return null;
 		}
 		return time.isBefore(gap(planned).next) ? tick : latestAt(time);
+	}
+
+	/**
+	 * Return whether what Spring has planned is a tick again, in an hour that is there
+	 * for the second time.
+	 * @param planned what a call was planned for
+	 */
+	boolean isRepeated(Instant planned) {
+		Instant first = planned.atZone(this.zone).withEarlierOffsetAtOverlap().toInstant();
+		return this.fixedHours && !first.equals(planned) && latestAt(first).equals(first);
 	}
 
 	/**

@@ -222,6 +222,16 @@ public final class PlannedTime {
 			}
 
 			/**
+			 * Return whether the call was planned a second time for a tick, as an hour is
+			 * there twice.
+			 */
+			boolean isRepeated(@Nullable CronTicks known) {
+				boolean ofMethod = known != null && known.ofCallPlannedFor(this.time, this.time) != null;
+				CronTicks planner = ofMethod ? known : this.ticks;
+				return planner != null && planner.isRepeated(this.time);
+			}
+
+			/**
 			 * Return the tick that follows, {@code null} if it is not known.
 			 */
 			@Nullable Instant next(Instant tick, @Nullable CronTicks known) {

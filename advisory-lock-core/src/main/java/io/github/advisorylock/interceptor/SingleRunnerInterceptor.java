@@ -144,6 +144,9 @@ public class SingleRunnerInterceptor implements MethodInterceptor {
 			if (paused) {
 				result = call.skip(LockOutcome.PAUSED);
 			}
+			else if (operation.isRepeated(PlannedTime.current())) {
+				result = call.skip(LockOutcome.ALREADY_RAN);
+			}
 			else if (!call.admit()) {
 				result = call.skip(call.outcome);
 			}

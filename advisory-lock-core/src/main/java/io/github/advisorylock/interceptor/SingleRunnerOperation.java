@@ -230,6 +230,21 @@ public final class SingleRunnerOperation {
 	}
 
 	/**
+	 * Return whether a call has no tick, as its scheduler plans one again in an hour that
+	 * is there twice. What the ledger remembers it decides itself: the tick may have been
+	 * missed.
+	 * @param scheduled the scheduled call that it is made in
+	 */
+	boolean isRepeated(@Nullable PlannedTime scheduled) {
+		if (this.oncePerTick || (this.autoTicks != null && this.ledger.recorded())
+				|| this.skippedValue == SkippedValue.NONE) {
+			return false;
+		}
+		CronTicks known = (this.autoTicks != null) ? this.autoTicks.schedule.current() : null;
+		return scheduled != null && scheduled.plan() instanceof PlannedTime.Plan.At at && at.isRepeated(known);
+	}
+
+	/**
 	 * Return what a call asks for.
 	 * @param now whether an operator asks for the run, and no tick matters but the one
 	 * that it was planned for, if any

@@ -142,6 +142,39 @@ class CronTicksTests {
 		}
 	}
 
+	/**
+	 * Worked out by hand.
+	 */
+	@ParameterizedTest(name = "{0} in {1}")
+	@CsvSource(delimiter = '|', textBlock = """
+			0 30 2 * * *     | Europe/Berlin       | 2026-10-25T00:30 2026-10-26T01:30
+			0 0 0-23 * * *   | Europe/Berlin       | 2026-10-25T00:00 2026-10-25T01:00 2026-10-25T02:00
+			0 0 1,2,0,3-23 * * * | Europe/Berlin   | 2026-10-25T00:00 2026-10-25T01:00 2026-10-25T02:00
+			0 0,30 1-3 * * * | Europe/Berlin       | 2026-10-24T23:30 2026-10-25T00:00 2026-10-25T00:30 2026-10-25T02:00
+			0 0 */2 * * *    | Europe/Berlin       | 2026-10-25T00:00 2026-10-25T01:00 2026-10-25T03:00
+			0 30 2 * * *     | Europe/Berlin       | 2026-03-28T01:30 2026-03-30T00:30
+			@hourly          | Europe/Berlin       | 2026-03-29T00:00 2026-03-29T01:00 2026-03-29T02:00
+			0 30 1 * * *     | America/New_York    | 2026-11-01T05:30 2026-11-02T06:30
+			@hourly          | America/New_York    | 2026-11-01T05:00 2026-11-01T06:00 2026-11-01T07:00
+			0 30 2 * * *     | America/New_York    | 2026-03-07T07:30 2026-03-09T06:30
+			0 45 1 * * *     | Australia/Lord_Howe | 2026-04-04T14:45 2026-04-05T15:15
+			0 */15 * * * *   | Australia/Lord_Howe | 2026-04-04T14:45 2026-04-04T15:00 2026-04-04T15:15 2026-04-04T15:30
+			@daily           | Australia/Lord_Howe | 2026-04-04T13:00 2026-04-05T13:30
+			0 15 2 * * *     | Australia/Lord_Howe | 2026-10-02T15:45 2026-10-04T15:15
+			0 30 23 * * *    | America/Sao_Paulo   | 2018-02-18T01:30 2018-02-19T02:30
+			@daily           | America/Sao_Paulo   | 2018-11-03T03:00 2018-11-05T02:00
+			""")
+	void ticksOfNightsInWhichClocksChange(String cron, ZoneId zone, String expected) {
+		CronTicks ticks = new CronTicks(cron, zone);
+		List<Instant> times = Stream.of(expected.split(" ")).map((time) -> Instant.parse(time + ":00Z")).toList();
+		List<Instant> found = new ArrayList<>(List.of(ticks.nextAfter(times.get(0).minusSeconds(1))));
+		for (Instant time : times.subList(1, times.size())) {
+			found.add(ticks.nextAfter(found.get(found.size() - 1)));
+			assertThat(ticks.latestAt(time.minusSeconds(1))).isEqualTo(found.get(found.size() - 2));
+		}
+		assertThat(found).isEqualTo(times);
+	}
+
 	@Test
 	void callFailsWhenNothingWasPlannedInNineYears() {
 		CronTicks ticks = new CronTicks("0 0 0 30 2 *", ZoneId.of("UTC"));
