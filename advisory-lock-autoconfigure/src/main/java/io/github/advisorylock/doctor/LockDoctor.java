@@ -16,15 +16,21 @@
 
 package io.github.advisorylock.doctor;
 
+import java.util.ArrayList;
 import java.util.Collection;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
+import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.LockScope;
 import io.github.advisorylock.annotation.SingleRunnerMethod;
 import io.github.advisorylock.doctor.DoctorCheck.Severity;
+import io.github.advisorylock.interceptor.SingleRunnerOperation;
 import io.github.advisorylock.jdbc.ServerJudge;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
@@ -41,6 +47,10 @@ import org.springframework.scheduling.concurrent.ThreadPoolTaskScheduler;
 public final class LockDoctor {
 
 	private static final Log logger = LogFactory.getLog(LockDoctor.class);
+
+	private static final int MOST_METHODS_IN_LINE = 20;
+
+	private static final int MOST_KEYS_OF_GROUP = 20;
 
 	private final CheckContext context;
 
@@ -90,8 +100,10 @@ public final class LockDoctor {
 			Findings findings = new Findings();
 			this.examinations.forEach((examination) -> examination.examine(this.context, findings));
 			if (this.handler.act(findings)) {
+				List<String> methods = methods();
 				logger.info("Advisory locks are ready in " + scopes() + ": " + this.place.get()
-						+ String.join(", ", findings.seen()) + methods());
+						+ String.join(", ", findings.seen()) + methods.get(0));
+				methods.stream().skip(1).forEach(logger::info);
 			}
 		}
 	}
@@ -102,23 +114,43 @@ public final class LockDoctor {
 			.stream()
 			.filter(SingleRunnerMethod::hasBareKey)
 			.forEach((method) -> findings.found(DoctorCheck.BARE_KEY,
-					"The key '" + method.operation().keyTemplate() + "' of " + method
+					"The key '" + AdvisoryLockKey.display(method.operation().keyTemplate()) + "' of " + method
 							+ " has no text of its own, so that the arguments alone decide which lock it is",
 					"put the name of the work in front of them, as in 'payment:#{#id}'"));
 	}
 
 	/**
-	 * Return what each method has come to be, by its key.
+	 * Return what each method has come to be, by its key, or how many there are and, in
+	 * further lines, which of them have come to be the same.
 	 */
-	private String methods() {
-		return this.context.methods()
-			.get()
+	private List<String> methods() {
+		Map<String, List<String>> keys = new LinkedHashMap<>();
+		for (SingleRunnerMethod method : this.context.methods().get()) {
+			keys.computeIfAbsent(describe(method.operation()), (none) -> new ArrayList<>())
+				.add(AdvisoryLockKey.display(method.operation().keyTemplate()));
+		}
+		int count = keys.values().stream().mapToInt(List::size).sum();
+		if (count <= MOST_METHODS_IN_LINE) {
+			return List.of(this.context.methods()
+				.get()
+				.stream()
+				.map(SingleRunnerMethod::operation)
+				.map((operation) -> "; " + AdvisoryLockKey.display(operation.keyTemplate()) + ": "
+						+ describe(operation))
+				.collect(Collectors.joining()));
+		}
+		Stream<String> groups = keys.entrySet()
 			.stream()
-			.map(SingleRunnerMethod::operation)
-			.map((operation) -> "; " + operation.keyTemplate() + ": " + operation.once()
-					+ ((operation.scope() == LockScope.SESSION) ? " in scope SESSION" : "")
-					+ (operation.waitFor().isZero() ? "" : ", waits for up to " + operation.waitFor()))
-			.collect(Collectors.joining());
+			.map((group) -> "  " + group.getKey() + ": "
+					+ group.getValue().stream().limit(MOST_KEYS_OF_GROUP).collect(Collectors.joining(", "))
+					+ ((group.getValue().size() > MOST_KEYS_OF_GROUP)
+							? " and " + (group.getValue().size() - MOST_KEYS_OF_GROUP) + " more" : ""));
+		return Stream.concat(Stream.of("; " + count + " methods:"), groups).toList();
+	}
+
+	private static String describe(SingleRunnerOperation operation) {
+		return operation.once() + ((operation.scope() == LockScope.SESSION) ? " in scope SESSION" : "")
+				+ (operation.waitFor().isZero() ? "" : ", waits for up to " + operation.waitFor());
 	}
 
 	private String scopes() {

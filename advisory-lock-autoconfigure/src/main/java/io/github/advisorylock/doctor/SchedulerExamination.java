@@ -56,8 +56,8 @@ final class SchedulerExamination implements Examination {
 		int unlimited = this.simpleSchedulers.isEmpty() ? 0
 				: (int) context.methods().get().stream().filter(SchedulerExamination::needsThread).count();
 		if (threads + 1 > poolSize) {
-			found(findings, poolSize, "The scheduler has " + threads + " threads", threads,
-					"or lower 'spring.task.scheduling.pool.size'");
+			found(findings, poolSize, "The scheduler has " + ((threads == 1) ? "1 thread" : threads + " threads"),
+					threads, "or lower 'spring.task.scheduling.pool.size'");
 		}
 		else if (this.simpleSchedulers.stream().noneMatch(SimpleAsyncTaskScheduler::isThrottleActive)
 				&& unlimited + 1 > poolSize) {

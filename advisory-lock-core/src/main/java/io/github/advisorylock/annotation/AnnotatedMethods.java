@@ -73,6 +73,14 @@ public abstract class AnnotatedMethods {
 	protected abstract void register(String beanName, Class<?> targetClass, Collection<Method> methods);
 
 	/**
+	 * Check the methods of a bean that may be made later.
+	 * @param beanName the name of the bean
+	 * @param targetClass the class of the bean, as its definition tells it
+	 * @param methods its annotated methods, one at least
+	 */
+	protected abstract void examine(String beanName, Class<?> targetClass, Collection<Method> methods);
+
+	/**
 	 * Refuse a method that can't have a proxy, or contradicts itself, and one whose work
 	 * may go on after it has returned.
 	 * @param beanName the name of the bean

@@ -72,13 +72,38 @@ final class ProxyValidator {
 				throw annotated.unguarded(beanName, method, "its bean is a frozen proxy, which takes no interceptors",
 						"Let what makes the proxy not freeze it.", null);
 			}
-			String role = ContainerCalls.find(method, targetClass, definition.get());
-			if (role != null) {
-				throw annotated.unguarded(beanName, method,
-						"the container calls it on the bean itself, not on its proxy (" + role + ")",
-						"Move the work to a method that others call, for example on ApplicationReadyEvent.", null);
-			}
+			checkCalls(annotated, method, targetClass, beanName, definition.get());
 		}
+	}
+
+	private static void checkCalls(AnnotatedMethods annotated, Method method, Class<?> targetClass, String beanName,
+			@Nullable BeanDefinition definition) {
+		String role = ContainerCalls.find(method, targetClass, definition);
+		if (role != null) {
+			throw annotated.unguarded(beanName, method,
+					"the container calls it on the bean itself, not on its proxy (" + role + ")",
+					"Move the work to a method that others call, for example on ApplicationReadyEvent.", null);
+		}
+	}
+
+	/**
+	 * Check what the definition of a bean tells of it, before there is one.
+	 */
+	void checkDefinition(AnnotatedMethods annotated, Class<?> type, String beanName,
+			@Nullable BeanDefinition definition) {
+		for (Method method : this.finder.of(type, annotated.annotation())) {
+			if (Modifier.isFinal(type.getModifiers()) && AnnotatedMethodFinder.interfacesOf(type).isEmpty()) {
+				throw noProxy(annotated, method, beanName, null);
+			}
+			checkCalls(annotated, method, type, beanName, definition);
+		}
+	}
+
+	static InvalidSingleRunnerException noProxy(AnnotatedMethods annotated, Method method, String beanName,
+			@Nullable Throwable cause) {
+		return annotated.unguarded(beanName, method,
+				"no proxy can be made of its class, for example because that is final",
+				"Make the class neither final nor private.", cause);
 	}
 
 	/**

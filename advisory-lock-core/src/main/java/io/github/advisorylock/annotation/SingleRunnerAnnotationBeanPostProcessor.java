@@ -308,7 +308,7 @@ public class SingleRunnerAnnotationBeanPostProcessor extends AbstractBeanFactory
 	 */
 	private void madeAgain(Class<?> targetClass) {
 		this.finder.of(targetClass, SingleRunner.class)
-			.forEach((method) -> planned(targetClass.getSimpleName() + "." + method.getName()));
+			.forEach((method) -> planned(SingleRunnerOperationParser.name(targetClass, method)));
 	}
 
 	/**
@@ -350,10 +350,7 @@ public class SingleRunnerAnnotationBeanPostProcessor extends AbstractBeanFactory
 		}
 		catch (AopConfigException ex) {
 			Guard guard = guardsOf(AopUtils.getTargetClass(bean)).get(0);
-			throw guard.annotated()
-				.unguarded(beanName, firstMethod(guard, bean),
-						"no proxy can be made of its class, for example because that is final",
-						"Make the class neither final nor private.", ex);
+			throw ProxyValidator.noProxy(guard.annotated(), firstMethod(guard, bean), beanName, ex);
 		}
 	}
 
@@ -434,6 +431,26 @@ public class SingleRunnerAnnotationBeanPostProcessor extends AbstractBeanFactory
 		checkSingletons(this.beanFactory, "its bean was created too early to get a proxy, or registered ready-made",
 				"Let no BeanPostProcessor, and nothing that one depends on, depend on this bean, or make that "
 						+ "dependency lazy (ObjectProvider, @Lazy).");
+		checkDefinitions(this.beanFactory);
+	}
+
+	/**
+	 * Look for mistakes in beans that are made later: those that are lazy, and those of
+	 * other scopes.
+	 */
+	private void checkDefinitions(ConfigurableListableBeanFactory beans) {
+		List<SingleRunnerMethod> known = this.methods.all();
+		for (String beanName : beans.getBeanDefinitionNames()) {
+			BeanDefinition definition = beans.containsSingleton(beanName) ? null : definition(beanName);
+			Class<?> type = (definition != null && !definition.isAbstract()) ? beans.getType(beanName, false) : null;
+			if (type != null && !isChecked(beanName, type)) {
+				for (Guard guard : guardsOf(type)) {
+					this.validator.checkDefinition(guard.annotated(), type, beanName, definition);
+					guard.annotated().examine(beanName, type, this.finder.of(type, guard.annotated().annotation()));
+				}
+			}
+		}
+		this.methods.retain(known);
 	}
 
 	/**

@@ -77,6 +77,22 @@ final class SingleRunnerMethodRegistry extends AnnotatedMethods {
 		}
 	}
 
+	/**
+	 * The methods stay, to be compared with others, until {@link #retain} is called.
+	 */
+	@Override
+	protected void examine(String beanName, Class<?> targetClass, Collection<Method> methods) {
+		register(beanName, targetClass, methods);
+	}
+
+	/**
+	 * Forget all methods but some.
+	 */
+	synchronized void retain(Collection<SingleRunnerMethod> known) {
+		this.methods.values().retainAll(known);
+		this.keys.values().forEach((methods) -> methods.retainAll(known));
+	}
+
 	synchronized List<SingleRunnerMethod> all() {
 		return List.copyOf(this.methods.values());
 	}
@@ -97,9 +113,15 @@ final class SingleRunnerMethodRegistry extends AnnotatedMethods {
 		}
 		catch (AnnotationConfigurationException ex) {
 			throw SingleRunnerMethodValidator.invalid(beanName, method,
-					"is unusable: attribute 'key' and its alias 'value' contradict each other: " + ex.getMessage(),
+					"is unusable: attribute 'key' and its alias 'value' contradict each other: " + attributes(method),
 					"Set one of the two.", ex);
 		}
+	}
+
+	private static String attributes(Method method) {
+		SingleRunner declared = method.getDeclaredAnnotation(SingleRunner.class);
+		return (declared != null) ? "'" + declared.key() + "' and '" + declared.value() + "'"
+				: "an annotation that is composed of @SingleRunner sets both";
 	}
 
 	private synchronized void add(SingleRunnerMethod added) {

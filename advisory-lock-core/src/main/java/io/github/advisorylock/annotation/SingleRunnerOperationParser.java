@@ -81,7 +81,7 @@ final class SingleRunnerOperationParser {
 		SingleRunnerSettings.Job job = this.settings.job(template.text());
 		LockScope scope = (job.scope() != null) ? job.scope() : annotation.scope();
 		Duration waitFor = (job.waitFor() != null) ? job.waitFor() : parseWaitFor(annotation.waitFor());
-		String name = ClassUtils.getUserClass(targetClass).getSimpleName() + "." + method.getName();
+		String name = name(ClassUtils.getUserClass(targetClass), method);
 		LedgerOperationParser ledger = new LedgerOperationParser(this.settings.ledger(), this::resolve);
 		checkPermits(annotation);
 		return new SingleRunnerOperation(name, SkippedValue.of(method), template.text(),
@@ -132,6 +132,14 @@ final class SingleRunnerOperationParser {
 	}
 
 	/**
+	 * Return the name of a method in logs, which that of its task ends with.
+	 */
+	static String name(Class<?> type, Method method) {
+		return (type.isAnonymousClass() ? StringUtils.unqualify(type.getName()) : type.getSimpleName()) + "."
+				+ method.getName();
+	}
+
+	/**
 	 * What the lock lives in is for the annotation of the transaction to say, where the
 	 * other does not.
 	 */
@@ -149,6 +157,7 @@ final class SingleRunnerOperationParser {
 	 */
 	String namespace(SingleRunner annotation) {
 		String namespace = resolve("namespace", annotation.namespace());
+		checkEnds("namespace", namespace);
 		return namespace.isEmpty() ? this.settings.namespace() : namespace;
 	}
 
@@ -156,6 +165,7 @@ final class SingleRunnerOperationParser {
 		String text = resolve("key", annotation.key());
 		checkNotEmpty(text);
 		checkAllowed(text);
+		checkEnds("key", text);
 		KeyTemplate template = parseTemplate("key", text, method);
 		checkNotEmpty(template.text());
 		return template;
@@ -190,6 +200,17 @@ final class SingleRunnerOperationParser {
 	private static void checkNotEmpty(String key) {
 		if (!StringUtils.hasText(key)) {
 			throw new InvalidAttributeException("key", "is empty", "Set it to a name that identifies the job.", null);
+		}
+	}
+
+	/**
+	 * Nobody sees a blank at the end of a line, and it makes another lock.
+	 */
+	private static void checkEnds(String attribute, String text) {
+		if (!text.equals(text.strip())) {
+			throw new InvalidAttributeException(attribute,
+					"begins or ends with a blank: '" + AdvisoryLockKey.display(text) + "'",
+					"Remove it, here or where a placeholder gets its value.", null);
 		}
 	}
 

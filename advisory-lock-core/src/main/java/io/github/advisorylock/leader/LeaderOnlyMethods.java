@@ -113,14 +113,23 @@ public class LeaderOnlyMethods extends AnnotatedMethods implements SmartInitiali
 	@Override
 	protected void register(String beanName, Class<?> targetClass, Collection<Method> found) {
 		for (Method method : found) {
-			checkMethod(beanName, method, "leadership may be over before the work is done");
-			checkReturnType(beanName, method);
-			LeaderOnlyMethod registered = new LeaderOnlyMethod(beanName, method, role(beanName, method, targetClass),
-					isCalledOnElection(beanName, method));
+			LeaderOnlyMethod registered = create(beanName, targetClass, method);
 			if (!this.methods.contains(registered)) {
 				this.methods.add(registered);
 			}
 		}
+	}
+
+	@Override
+	protected void examine(String beanName, Class<?> targetClass, Collection<Method> found) {
+		found.forEach((method) -> create(beanName, targetClass, method));
+	}
+
+	private LeaderOnlyMethod create(String beanName, Class<?> targetClass, Method method) {
+		checkMethod(beanName, method, "leadership may be over before the work is done");
+		checkReturnType(beanName, method);
+		return new LeaderOnlyMethod(beanName, method, role(beanName, method, targetClass),
+				isCalledOnElection(beanName, method));
 	}
 
 	private void checkReturnType(String beanName, Method method) {

@@ -371,7 +371,7 @@ public final class LockLog {
 			case BUSY -> "another holder has the lock";
 			case ALREADY_RAN -> "it has run for this tick or key before";
 			case TOO_SOON -> "its last run was too short a time ago, or failed and is not tried again for now";
-			case PAUSED -> "it is paused";
+			case PAUSED -> "an operator or a property says so";
 			case EXECUTED -> throw new IllegalArgumentException("'outcome' must not be EXECUTED");
 		};
 	}

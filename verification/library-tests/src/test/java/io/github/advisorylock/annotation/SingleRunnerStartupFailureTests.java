@@ -35,13 +35,15 @@ import org.junit.jupiter.params.provider.ValueSource;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.support.GenericApplicationContext;
+import org.springframework.beans.factory.config.BeanDefinitionCustomizer;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.transaction.annotation.Isolation;
 import org.springframework.transaction.annotation.Propagation;
 import org.springframework.transaction.annotation.Transactional;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatException;
 
 /**
  * Tests for {@link SingleRunnerMethodValidator} and {@link SingleRunnerOperationParser}:
@@ -69,8 +71,14 @@ class SingleRunnerStartupFailureTests {
 				Arguments.of(FinalMethod.class, "must not be final", "Remove the modifier"),
 				Arguments.of(StaticMethod.class, "must not be static", "Remove the modifier"),
 				Arguments.of(FinalClass.class, "no proxy can be made of its class", "neither final nor private"),
-				Arguments.of(KeyAndValue.class, "attribute 'key' and its alias 'value' contradict each other",
+				Arguments.of(KeyAndValue.class,
+						"attribute 'key' and its alias 'value' contradict each other: 'job' and 'other'.",
 						"Set one of the two"),
+				Arguments.of(KeyWithBlank.class, "attribute 'key' begins or ends with a blank: 'report '", "Remove it"),
+				Arguments.of(KeyWithBlankBefore.class, "attribute 'key' begins or ends with a blank: ' report'",
+						"Remove it"),
+				Arguments.of(NamespaceWithBlank.class, "attribute 'namespace' begins or ends with a blank: 'shop '",
+						"Remove it"),
 				Arguments.of(PrimitiveReturn.class, "primitive type 'int' with attribute 'whenBusy' set to SKIP",
 						"set 'whenBusy' to FAIL"),
 				Arguments.of(BadDuration.class, "attribute 'waitFor' is no duration of zero or more: 'soon'",
@@ -183,21 +191,76 @@ class SingleRunnerStartupFailureTests {
 	}
 
 	@Test
-	void lazyBeanIsRefusedWhenItIsFirstAskedFor() {
-		LockContextRunner.create()
-			.withBean("jobs", PrimitiveReturn.class, PrimitiveReturn::new, (definition) -> definition.setLazyInit(true))
-			.run((context) -> {
-				assertThat(context).hasNotFailed();
-				assertThatException().isThrownBy(() -> context.getBean("jobs"))
-					.withRootCauseInstanceOf(InvalidSingleRunnerException.class);
-			});
-	}
-
-	@Test
 	void methodOfArgumentIsNoMistake() {
 		LockContextRunner.create()
 			.withBean("jobs", MethodOfArgument.class)
 			.run((context) -> assertThat(context).hasNotFailed());
+	}
+
+	@ParameterizedTest
+	@MethodSource
+	void mistakeOfABeanThatIsMadeLaterIsFoundAtTheStart(Class<?> type, BeanDefinitionCustomizer later, String problem) {
+		FailureAnalysis analysis = LockContextRunner
+			.analyzeFailure(with(LockContextRunner.create(), "jobs", type, later));
+		assertThat(analysis.getDescription()).contains("on bean 'jobs'", "method 'run'", problem);
+	}
+
+	static Stream<Arguments> mistakeOfABeanThatIsMadeLaterIsFoundAtTheStart() {
+		BeanDefinitionCustomizer lazy = (definition) -> definition.setLazyInit(true);
+		BeanDefinitionCustomizer prototype = (definition) -> definition.setScope("prototype");
+		return Stream.of(lazy, prototype)
+			.flatMap((later) -> Stream.of(Arguments.of(EmptyKey.class, later, "attribute 'key' is empty"),
+					Arguments.of(PrivateMethod.class, later, "must not be private"),
+					Arguments.of(FinalClass.class, later, "no proxy can be made of its class"),
+					Arguments.of(BadExpression.class, later, "attribute 'key' can't be parsed"),
+					Arguments.of(FluxReturn.class, later, "must not be asynchronous"),
+					Arguments.of(PrimitiveReturn.class, later, "primitive type 'int'")));
+	}
+
+	private static ApplicationContextRunner with(ApplicationContextRunner runner, String name, Class<?> type,
+			BeanDefinitionCustomizer definition) {
+		return runner
+			.withInitializer((context) -> ((GenericApplicationContext) context).registerBean(name, type, definition));
+	}
+
+	@Test
+	void keyOfTwoBeansThatAreMadeLaterIsFoundAtTheStart() {
+		BeanDefinitionCustomizer lazy = (definition) -> definition.setLazyInit(true);
+		assertThat(LockContextRunner
+			.analyzeFailure(
+					with(with(LockContextRunner.create(), "jobs", Guarded.class, lazy), "others", Guarded.class, lazy))
+			.getDescription()).contains("has the same 'key' as");
+	}
+
+	@Test
+	void beanThatIsMadeLaterIsGuarded() {
+		with(LockContextRunner.create(), "jobs", Guarded.class, (definition) -> definition.setLazyInit(true))
+			.run((context) -> {
+				SingleRunnerAnnotationBeanPostProcessor methods = context
+					.getBean(SingleRunnerAnnotationBeanPostProcessor.class);
+				assertThat(methods.getMethods()).isEmpty();
+				context.getBean(Guarded.class).run();
+				assertThat(methods.getMethods()).hasSize(1);
+			});
+	}
+
+	@Test
+	void methodOfAnonymousClassHasAName() {
+		Object jobs = new Object() {
+
+			@SingleRunner("anonymous")
+			void run() {
+			}
+
+		};
+		LockContextRunner.create()
+			.withInitializer(
+					(context) -> ((GenericApplicationContext) context).registerBean("jobs", Object.class, () -> jobs))
+			.run((context) -> assertThat(context.getBean(SingleRunnerAnnotationBeanPostProcessor.class)
+				.getMethods()
+				.get(0)
+				.operation()
+				.method()).isEqualTo("SingleRunnerStartupFailureTests$1.run"));
 	}
 
 	private static FailureAnalysis analyze(Class<?> type) {
@@ -207,6 +270,38 @@ class SingleRunnerStartupFailureTests {
 	static class EmptyKey {
 
 		@SingleRunner
+		void run() {
+		}
+
+	}
+
+	static class Guarded {
+
+		@SingleRunner("guarded")
+		void run() {
+		}
+
+	}
+
+	static class KeyWithBlank {
+
+		@SingleRunner("report ")
+		void run() {
+		}
+
+	}
+
+	static class KeyWithBlankBefore {
+
+		@SingleRunner(" report")
+		void run() {
+		}
+
+	}
+
+	static class NamespaceWithBlank {
+
+		@SingleRunner(key = "report", namespace = "shop ")
 		void run() {
 		}
 

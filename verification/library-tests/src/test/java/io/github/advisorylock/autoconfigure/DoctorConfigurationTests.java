@@ -16,6 +16,7 @@
 
 package io.github.advisorylock.autoconfigure;
 
+import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.IntStream;
@@ -25,6 +26,7 @@ import javax.sql.DataSource;
 import io.github.advisorylock.annotation.LeaderOnly;
 import io.github.advisorylock.doctor.DoctorCheck;
 import io.github.advisorylock.jdbc.UnsupportedDatabaseException;
+import io.github.advisorylock.annotation.SingleRunner;
 import io.github.advisorylock.testsupport.CountingSocketFactory;
 import io.github.advisorylock.testsupport.FreePort;
 import io.github.advisorylock.testsupport.TestPostgres;
@@ -64,6 +66,21 @@ class DoctorConfigurationTests {
 				.asString()
 				.contains("INFO", READY + "scopes TRANSACTION and SESSION", "pool of 4",
 						"session locks straight to the server"));
+	}
+
+	@Test
+	void manyMethodsAreGroupedByWhatTheyAre(CapturedOutput output) {
+		DoctorContexts.inTransaction(TestPostgres.url())
+			.withBean(DoctorContexts.SessionJob.class)
+			.withBean(ManyJobs.class)
+			.run((context) -> {
+				List<String> lines = output.getAll().lines().filter((line) -> line.contains("LockDoctor")).toList();
+				assertThat(lines).isNotEmpty()
+					.allMatch((line) -> line.length() < 500)
+					.anyMatch((line) -> line.contains(READY) && line.endsWith("; 26 methods:"))
+					.anyMatch((line) -> line.contains("job-19") && line.endsWith(" more"))
+					.anyMatch((line) -> line.contains(" in scope SESSION: "));
+			});
 	}
 
 	@Test
@@ -315,6 +332,106 @@ class DoctorConfigurationTests {
 	 */
 	@EnableScheduling
 	static class SchedulingConfiguration {
+
+	}
+
+	static class ManyJobs {
+
+		@SingleRunner("job-1")
+		void job1() {
+		}
+
+		@SingleRunner("job-2")
+		void job2() {
+		}
+
+		@SingleRunner("job-3")
+		void job3() {
+		}
+
+		@SingleRunner("job-4")
+		void job4() {
+		}
+
+		@SingleRunner("job-5")
+		void job5() {
+		}
+
+		@SingleRunner("job-6")
+		void job6() {
+		}
+
+		@SingleRunner("job-7")
+		void job7() {
+		}
+
+		@SingleRunner("job-8")
+		void job8() {
+		}
+
+		@SingleRunner("job-9")
+		void job9() {
+		}
+
+		@SingleRunner("job-10")
+		void job10() {
+		}
+
+		@SingleRunner("job-11")
+		void job11() {
+		}
+
+		@SingleRunner("job-12")
+		void job12() {
+		}
+
+		@SingleRunner("job-13")
+		void job13() {
+		}
+
+		@SingleRunner("job-14")
+		void job14() {
+		}
+
+		@SingleRunner("job-15")
+		void job15() {
+		}
+
+		@SingleRunner("job-16")
+		void job16() {
+		}
+
+		@SingleRunner("job-17")
+		void job17() {
+		}
+
+		@SingleRunner("job-18")
+		void job18() {
+		}
+
+		@SingleRunner("job-19")
+		void job19() {
+		}
+
+		@SingleRunner("job-20")
+		void job20() {
+		}
+
+		@SingleRunner("job-21")
+		void job21() {
+		}
+
+		@SingleRunner("job-22")
+		void job22() {
+		}
+
+		@SingleRunner("job-23")
+		void job23() {
+		}
+
+		@SingleRunner("job-24")
+		void job24() {
+		}
 
 	}
 
