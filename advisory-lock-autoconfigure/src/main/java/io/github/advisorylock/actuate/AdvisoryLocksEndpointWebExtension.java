@@ -178,34 +178,39 @@ public class AdvisoryLocksEndpointWebExtension {
 	 * {@code retried}, {@code forgotten} or {@code cancelled}, for a role
 	 * {@code resigned}
 	 * @param reason why a job is paused, {@code null} if that is not told
+	 * @param run the fencing token of the run that is to be cancelled, {@code null} for
+	 * whichever is under way
+	 * @param since since when that run lasts
+	 * @param tick the tick that is to be retried, {@code null} for the one that is open
 	 * @param namespace the namespace of its key
 	 * @param transactionManager the transaction manager of the database it is in
 	 * @param key its key, or what stands for it in addresses
 	 * @return what was done; status 404 if there is no job of that key, 400 if that can't
-	 * be done with it, 409 if who holds the lock stands in the way
+	 * be done with it, 409 if who holds the lock stands in the way, or another run or
+	 * tick is meant than the present one
 	 */
 	@WriteOperation
 	public WebEndpointResponse<Object> act(SecurityContext securityContext, String state, @Nullable String reason,
-			@Nullable String namespace, @Nullable String transactionManager,
-			@Selector(match = Match.ALL_REMAINING) String... key) {
+			@Nullable String run, @Nullable String since, @Nullable String tick, @Nullable String namespace,
+			@Nullable String transactionManager, @Selector(match = Match.ALL_REMAINING) String... key) {
 		return answer(() -> act(this.source.in(transactionManager), namespace, String.join("/", key), state, reason,
-				securityContext));
+				ActSubject.of(state, run, since, tick), securityContext));
 	}
 
 	private @Nullable Object act(AdvisoryLocksSource database, @Nullable String namespace, String name, String state,
-			@Nullable String reason, SecurityContext securityContext) {
+			@Nullable String reason, ActSubject subject, SecurityContext securityContext) {
 		String user = user(securityContext);
+		Redaction redaction = database.redaction(isShown(securityContext));
 		OperatorActions acts = this.actions.apply(database);
 		if (acts.isRole(name)) {
 			return acts.act(name, state, user);
 		}
 		if (OperatorActions.CANCELLED.equals(state)) {
 			AdvisoryLockKey key = database.key(namespace, name);
-			return (key != null) ? acts.cancel(key, user) : null;
+			return (key != null) ? acts.cancel(key, subject, user, redaction) : null;
 		}
-		Redaction redaction = database.redaction(isShown(securityContext));
 		return database.getJob(null, namespace, name, redaction.showUnsanitized())
-			.map((job) -> acts.act(job.job(), state, reason, user, redaction))
+			.map((job) -> acts.act(job.job(), state, subject, reason, user, redaction))
 			.orElse(null);
 	}
 
@@ -219,7 +224,7 @@ public class AdvisoryLocksEndpointWebExtension {
 			return new WebEndpointResponse<>(new ErrorDescriptor(String.valueOf(ex.getMessage())),
 					WebEndpointResponse.STATUS_BAD_REQUEST);
 		}
-		catch (OperatorActions.RefusedException ex) {
+		catch (ActSubject.RefusedException ex) {
 			return new WebEndpointResponse<>(new ErrorDescriptor(String.valueOf(ex.getMessage())), STATUS_CONFLICT);
 		}
 		catch (DataAccessException ex) {
@@ -280,7 +285,7 @@ public class AdvisoryLocksEndpointWebExtension {
 			for (String name : arguments.keySet()) {
 				if (!known.contains(name)) {
 					return "Unknown field '" + AdvisoryLockKey.display(name) + "': only 'state', "
-							+ (known.contains(KEY) ? "'namespace', " : "")
+							+ (known.contains(KEY) ? "'run', 'since', 'tick', 'namespace', " : "")
 							+ "'reason' and 'transactionManager' are known";
 				}
 			}

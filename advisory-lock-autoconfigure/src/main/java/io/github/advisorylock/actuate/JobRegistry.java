@@ -140,9 +140,10 @@ public class JobRegistry {
 
 	/**
 	 * Have the open tick of a job tried again.
+	 * @param tick the tick that is meant, {@code null} for whichever is open
 	 * @return what does that on this thread, {@code null} if it is left to others
 	 */
-	@Nullable Supplier<LockOutcome> retry(JobId id, String user) {
+	@Nullable Supplier<LockOutcome> retry(JobId id, @Nullable Instant tick, String user) {
 		throw new UnsupportedOperationException("Nothing is recorded");
 	}
 

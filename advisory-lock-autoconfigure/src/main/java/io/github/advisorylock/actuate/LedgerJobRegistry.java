@@ -166,8 +166,8 @@ public class LedgerJobRegistry extends JobRegistry {
 	}
 
 	@Override
-	@Nullable Supplier<LockOutcome> retry(JobId id, String user) {
-		return ledger().retry(name(id), user);
+	@Nullable Supplier<LockOutcome> retry(JobId id, @Nullable Instant tick, String user) {
+		return ledger().retry(name(id), tick, user);
 	}
 
 	@Override

@@ -16,10 +16,12 @@
 
 package io.github.advisorylock.actuate;
 
+import java.time.Instant;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executor;
@@ -34,6 +36,7 @@ import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.ActionDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.AllJobsActionDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.JobDescriptor;
+import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.RunDescriptor;
 import io.github.advisorylock.monitor.LockHolders;
 import io.github.advisorylock.monitor.LockNumber;
 import org.apache.commons.logging.Log;
@@ -125,7 +128,9 @@ final class OperatorActions {
 	 * Do something with a job.
 	 * @throws IllegalArgumentException if that can't be done with it
 	 */
-	ActionDescriptor act(JobDescriptor job, String state, @Nullable String reason, String user, Redaction redaction) {
+	ActionDescriptor act(JobDescriptor job, String state, ActSubject subject, @Nullable String reason, String user,
+			Redaction redaction) {
+		subject.checkTick(job.key(), job.openTick());
 		Assert.isTrue(this.registry.isWritable() && job.actions().contains(state), () -> reason(job, state));
 		Assert.isTrue(reason == null || state.equals(PAUSED), "'reason' is for state '" + PAUSED + "' only");
 		audit(job.namespace(), job.key(), state, user);
@@ -134,7 +139,7 @@ final class OperatorActions {
 			return run(id, state, () -> this.registry.runNow(id, user), user, redaction);
 		}
 		if (state.equals(RETRIED)) {
-			Supplier<LockOutcome> retry = this.registry.retry(id, user);
+			Supplier<LockOutcome> retry = this.registry.retry(id, subject.tick(), user);
 			return (retry != null) ? run(id, state, retry, user, redaction) : ran(id, state, user, null, null);
 		}
 		switch (state) {
@@ -166,26 +171,46 @@ final class OperatorActions {
 
 	/**
 	 * Tell the run that holds a lock to end.
-	 * @throws RefusedException if that can't be done
+	 * @throws ActSubject.RefusedException if that can't be done, or another run holds it
+	 * than the one that is meant
 	 */
-	ActionDescriptor cancel(AdvisoryLockKey key, String user) {
+	ActionDescriptor cancel(AdvisoryLockKey key, ActSubject subject, String user, Redaction redaction) {
+		Instant looked = this.lockHolders.time();
 		Map<LockNumber, List<LockHolders.Holder>> held = held(key);
 		List<LockHolders.Holder> found = held.values().stream().flatMap(List::stream).toList();
 		if (found.isEmpty()) {
-			throw new RefusedException("There is no holder of the lock of '" + key + "'");
+			throw new ActSubject.RefusedException("There is no holder of the lock of '" + key + "'");
 		}
 		checkOurs(key, found);
 		LockHolders.Holder holder = found.get(0);
+		RunDescriptor last = lastRun(key, redaction);
+		subject.checkRun(key, holder, last);
 		audit(key, CANCELLED, user, holder);
-		boolean ended = this.lockHolders.cancel(held.keySet().iterator().next(), holder, user);
+		LockNumber number = held.keySet().iterator().next();
+		Instant since = ActSubject.since(holder, last);
+		boolean ended = this.lockHolders.cancel(number, subject.lookedAt(looked, holder, last), subject.run(), user,
+				() -> this.lockHolders.find(number)
+					.stream()
+					.anyMatch((one) -> Objects.equals(one.pid(), holder.pid())
+							&& Objects.equals(ActSubject.since(one, lastRun(key, redaction)), since)));
+		if (!ended && subject.isComparedThereOnly(holder, last)) {
+			throw new ActSubject.RefusedException("'" + key + "' goes on, on '" + holder.instance()
+					+ "': its run is another one than the one that is meant, or ignores its interrupt");
+		}
 		if (!ended && holder.stranger() != null) {
-			throw new RefusedException("'" + key + "' goes on: '" + holder.instance() + "' holds it, has logged in as "
+			throw new ActSubject.RefusedException("'" + key + "' goes on: '" + holder.instance()
+					+ "' holds it, has logged in as "
 					+ ((holder.role() != null) ? "'" + holder.role() + "'" : "a role that was dropped")
 					+ ", and believes no other role. This instance has logged in as '" + holder.stranger()
 					+ "': ask that instance, or have all logins set one role that they are members of (ALTER ROLE "
 					+ "... SET role = ...)");
 		}
 		return new ActionDescriptor(key.name(), key.namespace(), CANCELLED, user, ended ? "ENDED" : null, null);
+	}
+
+	private @Nullable RunDescriptor lastRun(AdvisoryLockKey key, Redaction redaction) {
+		return this.registry.isInUse()
+				? this.registry.job(JobId.of(key), redaction).map(JobRegistry.RecordedJob::lastRun).orElse(null) : null;
 	}
 
 	/**
@@ -213,17 +238,18 @@ final class OperatorActions {
 
 	private static void checkOurs(AdvisoryLockKey key, List<LockHolders.Holder> found) {
 		if (found.size() > 1) {
-			throw new RefusedException("'" + key + "' has " + found.size() + " holders: which is meant?");
+			throw new ActSubject.RefusedException("'" + key + "' has " + found.size() + " holders: which is meant?");
 		}
 		LockHolders.Holder holder = found.get(0);
 		if (holder.pid() == null) {
 			String gid = (holder.prepared() != null) ? " " + holder.prepared() : "";
-			throw new RefusedException("'" + key + "' is held by prepared transaction" + gid + ": ROLLBACK PREPARED"
-					+ gid + " or COMMIT PREPARED" + gid + " in this database frees it, as its owner or a superuser");
+			throw new ActSubject.RefusedException(
+					"'" + key + "' is held by prepared transaction" + gid + ": ROLLBACK PREPARED" + gid
+							+ " or COMMIT PREPARED" + gid + " in this database frees it, as its owner or a superuser");
 		}
 		if (holder.instance() == null) {
-			throw new RefusedException("'" + key + "' is held by server process " + holder.pid() + " of role '"
-					+ holder.role() + "', which is no instance of an application with this library");
+			throw new ActSubject.RefusedException("'" + key + "' is held by server process " + holder.pid()
+					+ " of role '" + holder.role() + "', which is no instance of an application with this library");
 		}
 	}
 
@@ -286,17 +312,6 @@ final class OperatorActions {
 	private static ActionDescriptor ran(JobId id, String state, String user, @Nullable String outcome,
 			@Nullable String error) {
 		return new ActionDescriptor(id.key(), id.namespace(), state, user, outcome, error);
-	}
-
-	/**
-	 * Thrown when the holder of a lock can't be dealt with as it is.
-	 */
-	static final class RefusedException extends IllegalStateException {
-
-		private RefusedException(String reason) {
-			super(reason);
-		}
-
 	}
 
 }

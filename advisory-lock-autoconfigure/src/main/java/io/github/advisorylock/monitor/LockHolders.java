@@ -19,12 +19,16 @@ package io.github.advisorylock.monitor;
 import java.sql.Array;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.time.Instant;
+import java.time.OffsetDateTime;
 import java.util.Arrays;
 import java.util.Collection;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
 
 import io.github.advisorylock.jdbc.ApplicationName;
 import io.github.advisorylock.jdbc.ApplicationRole;
@@ -53,7 +57,7 @@ public class LockHolders {
 			AND t.virtualtransaction = l.virtualtransaction LIMIT 1""";
 
 	private static final String FIND = """
-			SELECT l.pid, a.application_name, a.usename, CASE WHEN l.pid IS NULL THEN (%s) END AS prepared,
+			SELECT l.pid, a.application_name, a.usename, a.xact_start, CASE WHEN l.pid IS NULL THEN (%s) END AS prepared,
 			  CASE WHEN NOT coalesce(pg_catalog.pg_has_role(me.usesysid, a.usesysid, 'MEMBER')
 			    OR pg_catalog.pg_has_role(a.usesysid, %s, 'MEMBER'), false)
 			  THEN pg_catalog.pg_get_userbyid(me.usesysid) END AS stranger
@@ -66,7 +70,8 @@ public class LockHolders {
 			LEFT JOIN pg_catalog.pg_stat_activity a ON a.pid = l.pid
 			WHERE l.locktype = 'advisory' AND l.granted
 			ORDER BY l.pid
-			""".formatted(PREPARED, ApplicationRole.SET);
+			"""
+		.formatted(PREPARED, ApplicationRole.SET);
 
 	/**
 	 * What a process does in its transaction: the last statement of one that is in none
@@ -78,7 +83,7 @@ public class LockHolders {
 			FROM pg_catalog.pg_stat_activity a WHERE a.pid = ?
 			""";
 
-	private static final String CLOCK = "SELECT CAST(EXTRACT(EPOCH FROM pg_catalog.clock_timestamp()) * 1000 AS bigint)";
+	private static final String CLOCK = "SELECT CAST(pg_catalog.floor(EXTRACT(EPOCH FROM pg_catalog.clock_timestamp()) * 1000) AS bigint)";
 
 	private static final String NOTIFY = "SELECT pg_catalog.pg_notify(?, ?)";
 
@@ -140,29 +145,42 @@ public class LockHolders {
 	}
 
 	private static Holder read(ResultSet row) throws SQLException {
-		int pid = row.getInt("pid");
-		return new Holder(row.wasNull() ? null : pid, row.getString("application_name"), row.getString("usename"),
-				row.getString("prepared"), row.getString("stranger"));
+		Integer pid = row.getObject("pid", Integer.class);
+		OffsetDateTime begin = row.getObject("xact_start", OffsetDateTime.class);
+		return new Holder(pid, row.getString("application_name"), row.getString("usename"), row.getString("prepared"),
+				row.getString("stranger"), (begin != null) ? begin.toInstant() : null);
 	}
 
 	/**
-	 * Tell all instances that the run of a lock is to end, again and again until the
-	 * holder has let it go, and some seconds at most. What has taken the lock after the
-	 * first time is left alone.
-	 * @param number the lock
-	 * @param holder who holds it
-	 * @param user who wants that
-	 * @return whether the holder has let it go
+	 * Return the time of the database. An operator's look at what is to be cancelled
+	 * comes after it.
+	 * @return the time
 	 */
-	public boolean cancel(LockNumber number, Holder holder, String user) {
+	public Instant time() {
+		return Instant.ofEpochMilli(Objects.requireNonNull(this.jdbc.queryForObject(CLOCK, Long.class)));
+	}
+
+	/**
+	 * Tell all instances that the run of a lock is to end, again and again until it has,
+	 * and some seconds at most. The instance that has it leaves a run alone that has
+	 * begun since it was looked at.
+	 * @param number the lock
+	 * @param lookedAt when the run was under way, by the database's clock
+	 * @param run its fencing token, {@code null} if that does not matter
+	 * @param user who wants that
+	 * @param goesOn whether it is still under way
+	 * @return whether it has ended
+	 */
+	public boolean cancel(LockNumber number, Instant lookedAt, @Nullable Long run, String user,
+			BooleanSupplier goesOn) {
 		long begin = System.nanoTime();
-		String act = number.entry() + " " + this.jdbc.queryForObject(CLOCK, Long.class);
-		String name = user.substring(0, Math.min(user.length(), LONGEST_NAME));
+		String act = number.entry() + " " + lookedAt.toEpochMilli() + ((run != null) ? " run=" + run : "") + " "
+				+ user.substring(0, Math.min(user.length(), LONGEST_NAME));
 		while (System.nanoTime() - begin < PATIENCE && !Thread.currentThread().isInterrupted()) {
-			say(act + " " + name);
+			say(act);
 			for (int i = 0; i < 4; i++) {
 				LockSupport.parkNanos(this, PAUSE);
-				if (find(number).stream().noneMatch((one) -> one.isSame(holder))) {
+				if (!goesOn.getAsBoolean()) {
 					return true;
 				}
 			}
@@ -192,9 +210,11 @@ public class LockHolders {
 	 * @param prepared the identifier of a prepared transaction, as a literal of SQL
 	 * @param stranger the login of this instance, if the holder is not seen to share a
 	 * role with it, and may not believe what it says
+	 * @param transactionStart since when it is in a transaction, {@code null} if it is
+	 * not, or this role may not see it
 	 */
 	public record Holder(@Nullable Integer pid, @Nullable String application, @Nullable String role,
-			@Nullable String prepared, @Nullable String stranger) {
+			@Nullable String prepared, @Nullable String stranger, @Nullable Instant transactionStart) {
 
 		/**
 		 * Return the instance of an application with this library.
@@ -203,10 +223,6 @@ public class LockHolders {
 		public @Nullable String instance() {
 			ApplicationName name = ApplicationName.parse(this.application);
 			return (name != null) ? name.instance() : null;
-		}
-
-		private boolean isSame(Holder other) {
-			return this.pid != null && this.pid.equals(other.pid);
 		}
 
 	}

@@ -21,7 +21,6 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.Executor;
 import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import java.util.function.Function;
@@ -284,6 +283,14 @@ public abstract sealed class Hold {
 	}
 
 	/**
+	 * Return whether the run of a fencing token runs, or ran last, under this hold.
+	 */
+	boolean runs(long token) {
+		Run run = this.run;
+		return run != null && run.has(token);
+	}
+
+	/**
 	 * Return why the holder was told to give up a lock that is there.
 	 * @return why, {@code null} if it was not
 	 */
@@ -426,10 +433,10 @@ public abstract sealed class Hold {
 
 	/**
 	 * Begin a run of the current thread under this hold.
-	 * @param record keeps what it is doing when that is noted, if it is recorded
+	 * @param record its record, {@code null} if it is not recorded
 	 * @throws LockLostException if the lock is lost already: no interrupt would tell
 	 */
-	synchronized Run beginRun(@Nullable BiConsumer<Run.Stack, Executor> record) {
+	synchronized Run beginRun(Run.@Nullable Record record) {
 		if (isLost()) {
 			throw lostException();
 		}

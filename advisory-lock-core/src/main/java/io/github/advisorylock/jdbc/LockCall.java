@@ -422,7 +422,7 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission {
 		LockRun.Ending end = LockRun.Ending.begin(hold, boundary, record);
 		this.end = end;
 		LockRun context = new LockRun(this.resources, hold, record, this.tick, end);
-		Run run = hold.beginRun((record != null) ? record::hangs : null);
+		Run run = hold.beginRun(record);
 		Future<?> limit = null;
 		T result;
 		boolean tookInterrupt = false;

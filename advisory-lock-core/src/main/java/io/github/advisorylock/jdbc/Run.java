@@ -19,7 +19,6 @@ package io.github.advisorylock.jdbc;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.Executor;
-import java.util.function.BiConsumer;
 
 import io.github.advisorylock.AdvisoryLockKey;
 import org.jspecify.annotations.Nullable;
@@ -34,7 +33,7 @@ public final class Run {
 
 	private final Thread thread = Thread.currentThread();
 
-	private final @Nullable BiConsumer<Stack, Executor> record;
+	private final @Nullable Record record;
 
 	private volatile @Nullable Stack noted;
 
@@ -42,10 +41,9 @@ public final class Run {
 
 	/**
 	 * Begin a run of the current thread.
-	 * @param record keeps what it is doing when that was noted, and is given what does
-	 * what may wait; {@code null} if the run is not recorded
+	 * @param record its record, {@code null} if it is not recorded
 	 */
-	Run(@Nullable BiConsumer<Stack, Executor> record) {
+	Run(@Nullable Record record) {
 		this.record = record;
 	}
 
@@ -70,7 +68,7 @@ public final class Run {
 		if (stack != null) {
 			this.noted = stack;
 			if (this.record != null) {
-				this.record.accept(stack, later);
+				this.record.hangs(stack, later);
 			}
 		}
 	}
@@ -81,6 +79,13 @@ public final class Run {
 	 */
 	boolean isVirtual() {
 		return LockThread.isVirtual(this.thread);
+	}
+
+	/**
+	 * Return whether this is the run that has a fencing token.
+	 */
+	boolean has(long token) {
+		return this.record != null && this.record.has(token);
 	}
 
 	/**
@@ -197,6 +202,31 @@ public final class Run {
 				}
 			}
 			return text.toString();
+		}
+
+	}
+
+	/**
+	 * The record of a run. Any thread may use it while the run is under way.
+	 */
+	public interface Record {
+
+		/**
+		 * Return whether a token is the fencing token of the run. Waits for nothing.
+		 * @param token the token
+		 * @return whether it is
+		 */
+		default boolean has(long token) {
+			return false;
+		}
+
+		/**
+		 * Note what the run is doing, which has lasted for long. May be called again;
+		 * must be quick.
+		 * @param stack what it is doing
+		 * @param later does what may wait
+		 */
+		default void hangs(Stack stack, Executor later) {
 		}
 
 	}

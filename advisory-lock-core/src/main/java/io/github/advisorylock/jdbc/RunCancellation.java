@@ -33,8 +33,9 @@ import org.jspecify.annotations.Nullable;
  * Does what operators want of the runs of this instance, whichever instance they ask.
  * <p>
  * To cancel a run, the operator's instance sends the key, as the lock table of the server
- * has it, the time of day in milliseconds, and the operator's name. Any role that may
- * connect can send that, so the server is asked which role has.
+ * has it, the time of day in milliseconds at which the run was looked at, its fencing
+ * token if the operator has named one, and the operator's name. Any role that may connect
+ * can send that, so the server is asked which role has.
  * <p>
  * To learn what a run is doing, it asks in the ledger, where only the role of the
  * application can write, and sends a word that says no more than that. The ledger is
@@ -52,7 +53,8 @@ final class RunCancellation {
 
 	private static final Log logger = LogFactory.getLog(LockSession.class);
 
-	private static final Pattern MESSAGE = Pattern.compile("(\\d+:\\d+:\\d) (\\d{1,16}) (.+)", Pattern.DOTALL);
+	private static final Pattern MESSAGE = Pattern.compile("(\\d+:\\d+:\\d) (\\d{1,16}) (?:run=(\\d{1,18}) )?(.+)",
+			Pattern.DOTALL);
 
 	private final LockSession session;
 
@@ -92,9 +94,9 @@ final class RunCancellation {
 		Matcher parts = MESSAGE.matcher(notification.text());
 		if (parts.matches()) {
 			Hold.Loss loss = new Hold.Loss(LockLostEvent.Reason.CANCELLED,
-					"it was cancelled by " + AdvisoryLockKey.display(parts.group(3)));
+					"it was cancelled by " + AdvisoryLockKey.display(parts.group(4)));
 			this.session.later("Failed to find out what was cancelled",
-					() -> cancel(parts.group(1), Long.parseLong(parts.group(2)), notification.process(), loss));
+					() -> cancel(parts, notification.process(), loss));
 		}
 	}
 
@@ -112,9 +114,10 @@ final class RunCancellation {
 	}
 
 	/**
-	 * A notification that arrives late must not reach a run that has begun since.
+	 * What was not looked at must not be reached: a run that has begun since, or one of
+	 * another token. Each run has a hold of its own.
 	 */
-	private void cancel(String entry, long epochMillis, int process, Hold.Loss loss) {
+	private void cancel(Matcher parts, int process, Hold.Loss loss) {
 		long asked = this.session.ticker().nanoTime();
 		long now = this.session.ask(PostgresAdvisoryLockFunctions.CLOCK_IF_SAID_BY_OUR_ROLE, List.of(process));
 		if (now == 0) {
@@ -124,10 +127,13 @@ final class RunCancellation {
 					+ "of this application");
 			return;
 		}
-		Duration since = Duration.ofMillis(now - epochMillis).plusNanos(this.session.ticker().nanoTime() - asked);
-		this.holds.of(entry)
+		String token = parts.group(3);
+		Duration since = Duration.ofMillis(now - Long.parseLong(parts.group(2)))
+			.plusNanos(this.session.ticker().nanoTime() - asked);
+		this.holds.of(parts.group(1))
 			.stream()
 			.filter((hold) -> hold.heldFor().compareTo(since) >= 0)
+			.filter((hold) -> token == null || hold.runs(Long.parseLong(token)))
 			.forEach((hold) -> this.session.revoke(hold, loss));
 	}
 

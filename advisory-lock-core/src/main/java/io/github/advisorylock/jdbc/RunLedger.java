@@ -20,7 +20,6 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.OptionalLong;
-import java.util.concurrent.Executor;
 import java.util.function.Function;
 
 import io.github.advisorylock.AdvisoryLockKey;
@@ -113,7 +112,7 @@ public interface RunLedger {
 	/**
 	 * One run in the ledger, from the question whether it may take place to how it ended.
 	 */
-	interface RunRecord {
+	interface RunRecord extends Run.Record {
 
 		/**
 		 * Return what would be decided now, before lock and transaction, without a
@@ -188,15 +187,6 @@ public interface RunLedger {
 		 * @param traceId the id of the trace
 		 */
 		default void traced(String traceId) {
-		}
-
-		/**
-		 * Note what the run is doing, which has lasted for long. May be called by any
-		 * thread while the run is under way, and again; must be quick.
-		 * @param stack what it is doing
-		 * @param later does what may wait
-		 */
-		default void hangs(Run.Stack stack, Executor later) {
 		}
 
 		/**

@@ -144,20 +144,24 @@ final class OperatorRepository {
 
 	/**
 	 * End the wait of the open tick of a job, also where it would not be tried again.
-	 * @return the tick, or empty if there is none, or the job runs or is paused
+	 * @param meant the tick that is meant, {@code null} for whichever is open
+	 * @return the tick, or empty if there is no such one, or the job runs or is paused
 	 */
-	Optional<Instant> retry(JobName name) {
+	Optional<Instant> retry(JobName name, @Nullable Instant meant) {
 		return this.connections.apart((apart) -> statement(JdbcClient.create(apart), name, """
 				WITH unlocked AS MATERIALIZED (
 				  SELECT j.namespace, j.key FROM {job} j WHERE j.namespace = :namespace AND j.key = :key
-				    AND j.open_tick IS NOT NULL AND NOT EXISTS (
+				    AND j.open_tick = coalesce(CAST(:meant AS timestamptz), j.open_tick) AND NOT EXISTS (
 				      SELECT FROM {jobs} p WHERE p.namespace = :namespace AND p.key = :key AND p.paused_at IS NOT NULL)
 				  FOR NO KEY UPDATE OF j SKIP LOCKED
 				)
 				UPDATE {job} j SET retry_at = NULL, given_up = false, cancelled_at = NULL FROM unlocked u
 				WHERE j.namespace = u.namespace AND j.key = u.key
 				RETURNING j.open_tick
-				""").query((row, number) -> JobRepository.required(row, "open_tick")).optional());
+				""")
+			.param("meant", (meant != null) ? meant.atOffset(ZoneOffset.UTC) : null, Types.TIMESTAMP_WITH_TIMEZONE)
+			.query((row, number) -> JobRepository.required(row, "open_tick"))
+			.optional());
 	}
 
 	/**

@@ -385,17 +385,28 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger, RunLedger
 	}
 
 	/**
+	 * As {@link #retry(String, String)}, for exactly this job.
+	 * @param job the job
+	 * @param by who wants this
+	 * @return what tries the tick again here, {@code null} if that is left to others
+	 */
+	public @Nullable Supplier<LockOutcome> retry(JobName job, String by) {
+		return retry(job, null, by);
+	}
+
+	/**
 	 * End the wait of the open tick of exactly this job.
 	 * @param job the job
+	 * @param meant the tick that is meant, {@code null} for whichever is open
 	 * @param by who wants this
 	 * @return what tries the tick again here and tells how that ended, {@code null} if
 	 * that is left to instances that have a method for it
 	 */
-	public @Nullable Supplier<LockOutcome> retry(JobName job, String by) {
+	public @Nullable Supplier<LockOutcome> retry(JobName job, @Nullable Instant meant, String by) {
 		checkWho(by);
 		open();
 		Instant tick = opened().operators()
-			.retry(job)
+			.retry(job, meant)
 			.orElseThrow(() -> new IllegalArgumentException("Failed to retry a tick of '" + display(job)
 					+ "': it has none that was tried and not completed, or runs, or is paused"));
 		logger.info(

@@ -311,6 +311,11 @@ final class RecordedRun implements RunRecord {
 	}
 
 	@Override
+	public boolean has(long token) {
+		return this.decision != null && Long.valueOf(token).equals(this.decision.token());
+	}
+
+	@Override
 	public void traced(String traceId) {
 		this.parameters.addValue("traceId", this.runs.text().of(traceId), Types.VARCHAR);
 	}
