@@ -1,10 +1,12 @@
 /*
  * A tick of a job with once = PER_TICK, catchUp and maxRetries = 1, in scope TRANSACTION: whatever dies, its effect in the
  * database happens once, and it happens as long as somebody lives, unless its run was cancelled or has failed twice by itself.
+ * There are two keys, as a scheduled call may call several guarded methods, one after the other: each has the tick for itself.
  *
  * begin    ledger.RecordedRun.begin, jdbc.TransactionScope.acquire
  *          LedgerTests.tickRunsOnceAndOlderOneNotAtAll
  *          UnfinishedTickWatcherTests.tickIsTakenOverWhenItsHolderVanishesAndIsNotCalledMissedBefore
+ *          DelegatedCallTests.eachKeyIsOncePerTickInWhateverOrder
  * commit   ledger.RecordedRun.complete
  *          LedgerTransactionTests.joinedRunCommitsTogetherWithItsEffect
  * fail     ledger.RecordedRun.failWhileHeld, ledger.RecordedRun.fail, ledger.BadEnd.judge
@@ -27,7 +29,18 @@
  */
 module OncePerTick
 
-sig Tick {}
+sig Key {
+	-- whose transaction has the lock
+	var holder: lone Instance
+}
+
+-- The key that a scheduled call calls first
+one sig First extends Key {}
+
+-- What a time is for one key
+sig Tick {
+	key: one Key
+}
 
 sig Instance {
 	var runs: lone Tick,
@@ -36,9 +49,6 @@ sig Instance {
 }
 
 var sig Alive in Instance {}
-
--- Whose transaction has the lock
-var lone sig Holder in Instance {}
 
 -- Ticks that the ledger knows as completed
 var sig Completed in Tick {}
@@ -52,14 +62,16 @@ var sig Failed, GivenUp in Tick {}
 -- Ticks with a second attempt that has failed by itself, and those whose run an operator has cancelled
 var sig FailedTwice, Cancelled in Tick {}
 
--- The mutants: the lock alone decides; it is a lease, which ends by itself; it is a row, which nobody frees; a run that was cut
--- from the server has failed; one that was cancelled has failed, and no more
+-- The mutants: the lock alone decides; it does for all keys but the first, which takes the plan of the scheduled call away; it is a
+-- lease, which ends by itself; it is a row, which nobody frees; a run that was cut from the server has failed; one that was
+-- cancelled has failed, and no more
 abstract sig Mutant {}
-lone sig WithoutLedger, Lease, StuckRow, CountsLosses, RetriesCancelled extends Mutant {}
+lone sig WithoutLedger, PlanTakenAway, Lease, StuckRow, CountsLosses, RetriesCancelled extends Mutant {}
 
 fact init {
 	Alive = Instance
-	no Holder + Completed + Once + Twice + Instance.runs + Instance.trx
+	no holder
+	no Completed + Once + Twice + Instance.runs + Instance.trx
 	no Failed + GivenUp + FailedTwice + Cancelled
 }
 
@@ -86,10 +98,10 @@ pred effects {
 pred begin [i: Instance, t: Tick] {
 	i in Alive
 	no i.runs
-	no Holder or some Lease
-	t not in Completed or some WithoutLedger
+	no t.key.holder or some Lease
+	t not in Completed or some WithoutLedger or (some PlanTakenAway and t.key not in First)
 	t not in GivenUp
-	Holder' = i
+	holder' = holder ++ t.key->i
 	runs' = runs + i->t
 	trx' = trx + i->t
 	same
@@ -100,7 +112,7 @@ pred commit [i: Instance] {
 	i in Alive
 	some i.runs
 	i.trx = i.runs
-	Holder' = Holder - i
+	holder' = holder - Key->i
 	Completed' = Completed + i.runs
 	Once' = Once + i.runs
 	Twice' = Twice + (i.runs & Once)
@@ -117,7 +129,7 @@ pred commit [i: Instance] {
 pred fail [i: Instance] {
 	i in Alive
 	some i.runs
-	Holder' = (i.trx = i.runs => Holder - i else Holder)
+	holder' = (i.trx = i.runs => holder - Key->i else holder)
 	runs' = runs - i->Tick
 	trx' = trx - i->Tick
 	let own = (i.trx = i.runs => i.runs else none), counted = (some CountsLosses => i.runs else own) {
@@ -135,7 +147,7 @@ pred cancel [i: Instance] {
 	i in Alive
 	some i.runs
 	i.trx = i.runs
-	Holder' = Holder - i
+	holder' = holder - Key->i
 	runs' = runs - i->Tick
 	trx' = trx - i->Tick
 	Failed' = (some RetriesCancelled => Failed + i.runs else Failed)
@@ -153,7 +165,7 @@ pred stop [i: Instance] {
 	Alive' = Alive - i
 	runs' = runs - i->Tick
 	trx' = trx - i->Tick
-	Holder' = Holder - i
+	holder' = holder - Key->i
 	tables
 }
 
@@ -163,7 +175,7 @@ pred kill [i: Instance] {
 	Alive' = Alive - i
 	runs' = runs - i->Tick
 	trx' = trx
-	Holder' = Holder
+	holder' = holder
 	tables
 }
 
@@ -172,7 +184,7 @@ pred cut [i: Instance] {
 	i in Alive
 	some i.trx
 	trx' = trx - i->Tick
-	Holder' = Holder - i
+	holder' = holder - Key->i
 	runs' = runs
 	same
 }
@@ -182,7 +194,7 @@ pred notice [i: Instance] {
 	i not in Alive
 	some i.trx
 	trx' = trx - i->Tick
-	Holder' = (some StuckRow => Holder else Holder - i)
+	holder' = (some StuckRow => holder else holder - Key->i)
 	runs' = runs
 	same
 }
@@ -193,14 +205,14 @@ pred restart [i: Instance] {
 	Alive' = Alive + i
 	runs' = runs
 	trx' = trx
-	Holder' = Holder
+	holder' = holder
 	tables
 }
 
 pred rest {
 	runs' = runs
 	trx' = trx
-	Holder' = Holder
+	holder' = holder
 	same
 }
 
@@ -217,8 +229,8 @@ pred fair {
 		(eventually always (some i.runs and i.trx = i.runs)) implies always eventually commit[i]
 		(eventually always (some i.runs and i.trx != i.runs)) implies always eventually fail[i]
 	}
-	(eventually always (no Holder and some Alive and some Tick - Completed - GivenUp))
-		implies always eventually some i: Instance, t: Tick | begin[i, t]
+	all k: Key | (eventually always (no k.holder and some Alive - runs.Tick and some key.k - Completed - GivenUp))
+		implies always eventually some i: Instance, t: key.k | begin[i, t]
 	always eventually some Alive
 }
 
@@ -227,7 +239,7 @@ assert effectOnce {
 }
 
 assert oneRunAtATime {
-	always lone trx
+	always all k: Key | lone trx :> key.k
 }
 
 assert neverLost {
@@ -250,6 +262,12 @@ pred takenOverTwice {
 			eventually (begin[c, t] and eventually commit[c])))))
 }
 
+-- A scheduled call that runs one key after the other, while another instance runs neither
+pred bothKeysOfOneCall {
+	some disj a, b: Instance, disj t, u: Tick | t.key != u.key and always not (begin[b, t] or begin[b, u]) and
+		eventually (begin[a, t] and eventually (commit[a] and eventually (begin[a, u] and eventually commit[a])))
+}
+
 -- A tick that failed, was tried again by another instance and failed again
 pred triedAgain {
 	some disj a, b: Instance, t: Tick |
@@ -257,15 +275,17 @@ pred triedAgain {
 			eventually t in GivenUp))))
 }
 
-check effectOnce for exactly 3 Instance, exactly 2 Tick, 0 Mutant, 14 .. 14 steps expect 0
-check oneRunAtATime for exactly 3 Instance, exactly 2 Tick, 0 Mutant, 14 .. 14 steps expect 0
-check neverLost for exactly 3 Instance, exactly 2 Tick, 0 Mutant, 12 .. 12 steps expect 0
-check givenUpAfterFailures for exactly 3 Instance, exactly 2 Tick, 0 Mutant, 14 .. 14 steps expect 0
-check cancelledOnce for exactly 3 Instance, exactly 2 Tick, 0 Mutant, 14 .. 14 steps expect 0
-check effectOnce for exactly 3 Instance, exactly 1 Tick, 1 Mutant, exactly 1 WithoutLedger, 12 steps expect 1
-check oneRunAtATime for exactly 3 Instance, exactly 1 Tick, 1 Mutant, exactly 1 Lease, 12 steps expect 1
-check neverLost for exactly 3 Instance, exactly 1 Tick, 1 Mutant, exactly 1 StuckRow, 12 steps expect 1
-check givenUpAfterFailures for exactly 3 Instance, exactly 1 Tick, 1 Mutant, exactly 1 CountsLosses, 12 steps expect 1
-check cancelledOnce for exactly 3 Instance, exactly 1 Tick, 1 Mutant, exactly 1 RetriesCancelled, 12 steps expect 1
-run takenOverTwice for exactly 3 Instance, exactly 1 Tick, 0 Mutant, 12 steps expect 1
-run triedAgain for exactly 3 Instance, exactly 1 Tick, 0 Mutant, 12 steps expect 1
+check effectOnce for exactly 3 Instance, exactly 2 Key, exactly 2 Tick, 0 Mutant, 14 .. 14 steps expect 0
+check oneRunAtATime for exactly 3 Instance, exactly 2 Key, exactly 2 Tick, 0 Mutant, 14 .. 14 steps expect 0
+check neverLost for exactly 3 Instance, exactly 2 Key, exactly 2 Tick, 0 Mutant, 12 .. 12 steps expect 0
+check givenUpAfterFailures for exactly 3 Instance, exactly 2 Key, exactly 2 Tick, 0 Mutant, 14 .. 14 steps expect 0
+check cancelledOnce for exactly 3 Instance, exactly 2 Key, exactly 2 Tick, 0 Mutant, 14 .. 14 steps expect 0
+check effectOnce for exactly 3 Instance, exactly 1 Key, exactly 1 Tick, 1 Mutant, exactly 1 WithoutLedger, 12 steps expect 1
+check effectOnce for exactly 3 Instance, exactly 2 Key, exactly 2 Tick, 1 Mutant, exactly 1 PlanTakenAway, 12 steps expect 1
+check oneRunAtATime for exactly 3 Instance, exactly 1 Key, exactly 1 Tick, 1 Mutant, exactly 1 Lease, 12 steps expect 1
+check neverLost for exactly 3 Instance, exactly 1 Key, exactly 1 Tick, 1 Mutant, exactly 1 StuckRow, 12 steps expect 1
+check givenUpAfterFailures for exactly 3 Instance, exactly 1 Key, exactly 1 Tick, 1 Mutant, exactly 1 CountsLosses, 12 steps expect 1
+check cancelledOnce for exactly 3 Instance, exactly 1 Key, exactly 1 Tick, 1 Mutant, exactly 1 RetriesCancelled, 12 steps expect 1
+run bothKeysOfOneCall for exactly 3 Instance, exactly 2 Key, exactly 2 Tick, 0 Mutant, 12 steps expect 1
+run takenOverTwice for exactly 3 Instance, exactly 1 Key, exactly 1 Tick, 0 Mutant, 12 steps expect 1
+run triedAgain for exactly 3 Instance, exactly 1 Key, exactly 1 Tick, 0 Mutant, 12 steps expect 1

@@ -234,9 +234,7 @@ class DelegatedCallTests {
 
 	private static void callAt(String time, Services services) {
 		ThreadPoolTaskScheduler scheduler = new ThreadPoolTaskScheduler();
-		Clock system = Clock.systemUTC();
-		scheduler.setClock(
-				Clock.offset(Clock.system(ZoneOffset.UTC), Duration.between(system.instant(), Instant.parse(time))));
+		scheduler.setClock(Clock.fixed(Instant.parse(time), ZoneOffset.UTC));
 		scheduler.initialize();
 		ScheduledTaskRegistrar registrar = new ScheduledTaskRegistrar();
 		registrar.setTaskScheduler(scheduler);

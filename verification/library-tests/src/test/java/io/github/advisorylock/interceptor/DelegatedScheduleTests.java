@@ -21,6 +21,8 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.IntStream;
 
 import io.github.advisorylock.LockContext;
 import io.github.advisorylock.LockScope;
@@ -31,6 +33,7 @@ import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -112,13 +115,28 @@ class DelegatedScheduleTests {
 	}
 
 	/**
-	 * Where two instances run each interval, one of two gaps is no longer than half of
-	 * it. A busy machine may make others look shorter than they are.
+	 * Locks of as many ticks would fill the lock table of the server.
+	 */
+	@Test
+	void loopOverThousandsOfKeysRunsThemAllAndHoldsAHundredLocks() {
+		this.runner.withPropertyValues("advisory-lock.max-held-locks=50").run((context) -> {
+			Tenants tenants = context.getBean(Tenants.class);
+			PlannedTime.run(Instant.now().truncatedTo(ChronoUnit.DAYS),
+					() -> IntStream.range(0, 5000).forEach((i) -> tenants.bill("tenant-" + i)));
+			assertThat(tenants.bills()).hasValue(5000);
+			assertThat(TestPostgres.locks()).hasSize(100);
+		});
+	}
+
+	/**
+	 * Where two instances run each interval, every second gap is no longer than half of
+	 * it. A busy machine may make a few others look shorter than they are.
 	 */
 	private static void assertThatIntervalsHaveOneRun() {
-		assertThat(TestPostgres.query("SELECT key || ' after ' || gap FROM (SELECT key, begun - lag(begun) OVER "
-				+ "(PARTITION BY key ORDER BY begun) AS gap FROM delegated_run) AS gaps WHERE gap < '0.3 s'"))
-			.as("runs of one interval")
+		assertThat(TestPostgres.query("SELECT key FROM (SELECT key, begun - lag(begun) OVER (PARTITION BY key ORDER BY "
+				+ "begun) AS gap FROM delegated_run) AS gaps GROUP BY key "
+				+ "HAVING 4 * count(*) FILTER (WHERE gap < '0.3 s') > count(gap)"))
+			.as("keys of which each instance runs an interval")
 			.isEmpty();
 	}
 
@@ -153,6 +171,11 @@ class DelegatedScheduleTests {
 		@Bean
 		Registrar registrar(Schedules schedules, Services services, Environment environment) {
 			return new Registrar(schedules, services, environment);
+		}
+
+		@Bean
+		Tenants tenants() {
+			return new Tenants();
 		}
 
 		@Bean
@@ -249,7 +272,7 @@ class DelegatedScheduleTests {
 		public void configureTasks(ScheduledTaskRegistrar registrar) {
 			Duration often = Duration.ofMillis(500);
 			for (Runnable task : List.<Runnable>of(this.schedules::call, this.services::direct)) {
-				switch (this.environment.getRequiredProperty("schedule")) {
+				switch (this.environment.getProperty("schedule", "none")) {
 					case "registered-cron" -> registrar.addTriggerTask(task, new CronTrigger("* * * * * *"));
 					case "trigger" -> registrar.addTriggerTask(task,
 							(context) -> context.getClock().instant().truncatedTo(ChronoUnit.SECONDS).plusSeconds(1));
@@ -260,6 +283,21 @@ class DelegatedScheduleTests {
 					}
 				}
 			}
+		}
+
+	}
+
+	static class Tenants {
+
+		private final AtomicInteger bills = new AtomicInteger();
+
+		AtomicInteger bills() {
+			return this.bills;
+		}
+
+		@SingleRunner("bill:#{#tenant}")
+		void bill(String tenant) {
+			this.bills.incrementAndGet();
 		}
 
 	}
