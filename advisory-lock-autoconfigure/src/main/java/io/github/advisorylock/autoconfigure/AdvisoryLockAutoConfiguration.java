@@ -28,6 +28,7 @@ import io.github.advisorylock.interceptor.PlannedTimeScheduler;
 import io.github.advisorylock.interceptor.SingleRunnerObserver;
 import io.github.advisorylock.interceptor.UnguardedLockOperations;
 import io.github.advisorylock.jdbc.LockScheduler;
+import io.github.advisorylock.jdbc.LockLifecycle;
 import io.github.advisorylock.leader.LeaderOnlyMethods;
 import io.github.advisorylock.leader.UnguardedLeaderElection;
 import io.github.advisorylock.result.JacksonResultFormat;
@@ -44,6 +45,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProp
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.SearchStrategy;
+import org.springframework.boot.autoconfigure.context.LifecycleProperties;
 import org.springframework.boot.context.properties.ConfigurationPropertiesBindHandlerAdvisor;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
@@ -90,6 +92,13 @@ public final class AdvisoryLockAutoConfiguration {
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
 	static ConfigurationPropertiesBindHandlerAdvisor advisoryLockNumberAsTimeCheck(Environment environment) {
 		return NumberAsTimeCheck.advisor(environment);
+	}
+
+	@Bean
+	LockLifecycle.Time advisoryLockShutdownTime(ObjectProvider<LifecycleProperties> lifecycle,
+			LockScheduler.Threads threads) {
+		return new LockLifecycle.Time(lifecycle.getIfAvailable(LifecycleProperties::new).getTimeoutPerShutdownPhase(),
+				threads);
 	}
 
 	@Bean

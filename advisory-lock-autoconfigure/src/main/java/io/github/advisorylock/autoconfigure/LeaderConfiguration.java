@@ -23,6 +23,7 @@ import io.github.advisorylock.LeadershipGainedEvent;
 import io.github.advisorylock.annotation.SingleRunnerSettings;
 import io.github.advisorylock.database.LockDatabases;
 import io.github.advisorylock.jdbc.LockSession;
+import io.github.advisorylock.jdbc.LockLifecycle;
 import io.github.advisorylock.leader.LeaderOnlyMethods;
 import io.github.advisorylock.leader.PostgresLeaderElection;
 import org.jspecify.annotations.Nullable;
@@ -51,7 +52,8 @@ class LeaderConfiguration {
 	@Bean
 	@ConditionalOnMissingBean(LeaderElection.class)
 	@Nullable LeaderElection advisoryLockLeaderElection(SingleRunnerSettings settings, AdvisoryLockProperties properties,
-			LockDatabases databases, LeaderOnlyMethods methods, ConfigurableApplicationContext context) {
+			LockDatabases databases, LeaderOnlyMethods methods, LockLifecycle.Time shutdown,
+			ConfigurableApplicationContext context) {
 		LockSession available = databases.of(null).session().get();
 		if (available == null) {
 			return null;
@@ -62,7 +64,7 @@ class LeaderConfiguration {
 						methods.callOnElection(gained.role());
 					}
 					context.publishEvent(event);
-				});
+				}, shutdown::limit);
 		if (context.isRunning()) {
 			election.start();
 		}

@@ -147,7 +147,7 @@ class LockDatabaseConfiguration {
 	@ConditionalOnMissingBean
 	LockDatabases advisoryLockDatabases(LockDatabase lockDatabase, TransactionManagers managers, Parts parts,
 			ObjectProvider<LockSession> session, ObjectProvider<RunLedger> ledger,
-			ObjectProvider<LockDatabases.Ledgers> ledgers, SingleRunnerStartupCheck check,
+			ObjectProvider<LockDatabases.Ledgers> ledgers, SingleRunnerStartupCheck check, LockLifecycle.Time shutdown,
 			ListableBeanFactory beanFactory) {
 		String[] own = beanFactory.getBeanNamesForType(PostgresAdvisoryLockTemplate.class, true, false);
 		PostgresAdvisoryLockTemplate template = List.of(own).contains(TEMPLATE)
@@ -159,7 +159,8 @@ class LockDatabaseConfiguration {
 				parts.namedManagers().stream().map(managers::resembling).toList());
 		if (own.length > 0) {
 			List<PostgresAdvisoryLockTemplate> templates = databases.templates();
-			check.add("advisoryLockLifecycle", LockLifecycle.ofRuns(templates));
+			check.add("advisoryLockLifecycle", LockLifecycle.ofRuns(templates, shutdown));
+			check.add("advisoryLockTimeLifecycle", LockLifecycle.ofTime(shutdown));
 			check.add("advisoryLockWaitLifecycle", LockLifecycle.ofWaits(templates));
 		}
 		check.made(databases);

@@ -16,16 +16,21 @@
 
 package io.github.advisorylock.jdbc;
 
+import java.time.Duration;
 import java.util.Collection;
+import java.util.concurrent.Future;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
+
+import org.jspecify.annotations.Nullable;
 
 import org.springframework.context.SmartLifecycle;
 import org.springframework.scheduling.concurrent.ExecutorConfigurationSupport;
 
 /**
- * Ends what templates do at shutdown, in two phases of which each is one of these.
+ * Ends what templates do at shutdown, in phases of which each is one of these.
  *
  * @since 0.1.0
  */
@@ -51,6 +56,19 @@ public final class LockLifecycle implements SmartLifecycle {
 	}
 
 	/**
+	 * Return what notes when a shutdown begins.
+	 * @param time the time of the shutdown
+	 * @return what is stopped before all else
+	 */
+	public static LockLifecycle ofTime(Time time) {
+		return new LockLifecycle(Integer.MAX_VALUE, () -> time.begun = null, (callback) -> {
+			time.begun = time.ticker.nanoTime();
+			callback.run();
+		}, () -> {
+		});
+	}
+
+	/**
 	 * Return what lets no call wait for a busy lock at shutdown, after requests have had
 	 * their time and before schedulers and executors begin to wait for their tasks.
 	 * @param templates the templates
@@ -66,15 +84,17 @@ public final class LockLifecycle implements SmartLifecycle {
 	}
 
 	/**
-	 * Return what gives runs that are under way at shutdown the time of a phase to end,
-	 * after everything that starts runs was stopped and before connections are closed.
-	 * Closes the connections of session locks when they have ended.
+	 * Return what gives runs that are under way at shutdown the time to end that earlier
+	 * phases have left, after everything that starts runs was stopped and before
+	 * connections are closed. Closes the connections of session locks when they have
+	 * ended.
 	 * @param templates the templates
+	 * @param time the time of the shutdown
 	 * @return the last phase to stop
 	 */
-	public static LockLifecycle ofRuns(Collection<PostgresAdvisoryLockTemplate> templates) {
+	public static LockLifecycle ofRuns(Collection<PostgresAdvisoryLockTemplate> templates, Time time) {
 		return new LockLifecycle(Integer.MIN_VALUE, () -> templates.forEach(PostgresAdvisoryLockTemplate::resume),
-				(callback) -> whenIdle(templates, callback),
+				(callback) -> whenIdle(templates, time.limit(callback)),
 				() -> templates.forEach(PostgresAdvisoryLockTemplate::rest));
 	}
 
@@ -137,6 +157,50 @@ public final class LockLifecycle implements SmartLifecycle {
 	@Override
 	public int getPhase() {
 		return this.phase;
+	}
+
+	/**
+	 * The time that work has to end at shutdown, from the begin of the shutdown: phases
+	 * that wait for work one after the other share it.
+	 */
+	public static final class Time {
+
+		private final Duration length;
+
+		private final LockScheduler scheduler;
+
+		private final LockScheduler.Ticker ticker;
+
+		private volatile @Nullable Long begun;
+
+		/**
+		 * Create a time that has not begun.
+		 * @param length how long it is
+		 * @param threads has the clock, and the workers
+		 */
+		public Time(Duration length, LockScheduler.Threads threads) {
+			this.length = length;
+			this.ticker = threads.ticker();
+			this.scheduler = LockScheduler.atOnce(threads);
+		}
+
+		/**
+		 * Have something done once: when it is run, or when the time is over.
+		 * @param action what to do; may wait
+		 * @return what does it
+		 */
+		public Runnable limit(Runnable action) {
+			Long begun = this.begun;
+			long passed = (begun != null) ? this.ticker.nanoTime() - begun : 0;
+			FutureTask<Boolean> once = new FutureTask<>(action, true);
+			Future<?> end = this.scheduler.after(this.length.minusNanos(passed),
+					new SafeTask("Failed to end a phase of the shutdown", once));
+			return () -> {
+				end.cancel(false);
+				once.run();
+			};
+		}
+
 	}
 
 }

@@ -95,6 +95,8 @@ public final class LockSession implements AutoCloseable {
 
 	private final List<LockScheduler> schedulers = new CopyOnWriteArrayList<>();
 
+	private final List<Runnable> whenClosed = new CopyOnWriteArrayList<>();
+
 	private final SafeTask reopen = new SafeTask("Failed to open the connection of the session locks", this::reopen);
 
 	private volatile @Nullable String left;
@@ -567,7 +569,15 @@ public final class LockSession implements AutoCloseable {
 		this.limits.close();
 		this.notifications.close();
 		this.schedulers.forEach(LockScheduler::close);
+		this.whenClosed.forEach(Runnable::run);
 		this.losses.close();
+	}
+
+	/**
+	 * Have something done when this session is closed, for good.
+	 */
+	void whenClosed(Runnable action) {
+		this.whenClosed.add(action);
 	}
 
 	/**

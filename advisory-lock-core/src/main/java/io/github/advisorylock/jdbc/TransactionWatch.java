@@ -20,6 +20,7 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.util.List;
 import java.util.Set;
 import java.util.stream.Collectors;
@@ -62,6 +63,7 @@ final class TransactionWatch {
 		this.holds = holds;
 		this.session = session;
 		this.later = session.scheduler();
+		session.whenClosed(() -> session.losses().lost(holds.heldLonger(LockScope.TRANSACTION, Duration.ZERO)));
 	}
 
 	/**

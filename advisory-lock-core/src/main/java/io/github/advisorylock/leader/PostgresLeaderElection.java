@@ -22,6 +22,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
+import java.util.function.UnaryOperator;
 
 import io.github.advisorylock.AdvisoryLockKeyFactory;
 import io.github.advisorylock.LeaderElection;
@@ -44,7 +45,7 @@ import org.springframework.util.Assert;
  * No annotated method may have a key that starts like that, and no request should.
  * <p>
  * Stops after the schedulers have stopped, and hands over each role as soon as no work of
- * its leader is running any more, or when the time of its phase is over.
+ * its leader is running any more, or when the time of the shutdown is over.
  *
  * @since 0.1.0
  */
@@ -77,6 +78,8 @@ public final class PostgresLeaderElection implements LeaderElection, LeaderOnlyG
 
 	private final Consumer<Object> eventPublisher;
 
+	private final UnaryOperator<Runnable> shutdown;
+
 	private final LockScheduler events;
 
 	private final Elector elector;
@@ -95,6 +98,22 @@ public final class PostgresLeaderElection implements LeaderElection, LeaderOnlyG
 	 */
 	public PostgresLeaderElection(LockSession session, String namespace, AdvisoryLockKeyFactory keyFactory,
 			long termsAbove, Consumer<Object> eventPublisher) {
+		this(session, namespace, keyFactory, termsAbove, eventPublisher, UnaryOperator.identity());
+	}
+
+	/**
+	 * Create an election that has not started yet.
+	 * @param session carries the locks; no other election may use it
+	 * @param namespace the namespace of the application
+	 * @param keyFactory makes the keys of roles
+	 * @param termsAbove a number that all terms are higher than
+	 * @param eventPublisher is told of each change
+	 * @param shutdown has something done no later than the
+	 * {@linkplain io.github.advisorylock.jdbc.LockLifecycle.Time time of a shutdown} is
+	 * over
+	 */
+	public PostgresLeaderElection(LockSession session, String namespace, AdvisoryLockKeyFactory keyFactory,
+			long termsAbove, Consumer<Object> eventPublisher, UnaryOperator<Runnable> shutdown) {
 		Assert.notNull(session, "'session' must not be null");
 		Assert.isTrue(termsAbove >= 0 && termsAbove <= MOST_TERMS_ABOVE,
 				() -> "'termsAbove' must be from 0 to " + MOST_TERMS_ABOVE + ", and is " + termsAbove);
@@ -103,6 +122,7 @@ public final class PostgresLeaderElection implements LeaderElection, LeaderOnlyG
 		this.namespace = namespace;
 		this.keyFactory = keyFactory;
 		this.eventPublisher = eventPublisher;
+		this.shutdown = shutdown;
 		this.events = LockScheduler.inTurn(session.threads());
 		this.elector = new Elector(this.roles.values(), session);
 	}
@@ -173,7 +193,7 @@ public final class PostgresLeaderElection implements LeaderElection, LeaderOnlyG
 	 */
 	@Override
 	public void stop(Runnable callback) {
-		stop(false, callback);
+		stop(false, this.shutdown.apply(callback));
 	}
 
 	/**

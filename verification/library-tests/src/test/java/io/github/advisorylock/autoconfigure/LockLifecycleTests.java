@@ -21,24 +21,30 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
 
 import com.zaxxer.hikari.HikariDataSource;
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.AdvisoryLockOperations;
 import io.github.advisorylock.LockContext;
+import io.github.advisorylock.LockLostEvent;
 import io.github.advisorylock.LockLostException;
 import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.LockScope;
+import io.github.advisorylock.annotation.LeaderOnly;
+import io.github.advisorylock.annotation.Once;
 import io.github.advisorylock.annotation.SingleRunner;
 import io.github.advisorylock.jdbc.LockLifecycle;
 import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
 import io.github.advisorylock.testsupport.ForeignSession;
+import io.github.advisorylock.testsupport.LogRecorder;
 import io.github.advisorylock.testsupport.Patience;
 import io.github.advisorylock.testsupport.Pause;
 import io.github.advisorylock.testsupport.TestPostgres;
@@ -50,17 +56,22 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.beans.factory.support.DefaultListableBeanFactory;
 import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.builder.SpringApplicationBuilder;
+import org.springframework.context.ApplicationEvent;
 import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.PayloadApplicationEvent;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.support.DefaultLifecycleProcessor;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.scheduling.annotation.EnableScheduling;
 import org.springframework.scheduling.annotation.Scheduled;
+import org.springframework.scheduling.concurrent.ExecutorConfigurationSupport;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -98,15 +109,25 @@ class LockLifecycleTests {
 		Awaitility.await().untilAsserted(() -> assertThat(TestPostgres.locks()).isEmpty());
 	}
 
-	@Test
-	void runThatOutlastsThePhaseIsTold() throws Exception {
+	@ParameterizedTest
+	@EnumSource
+	void runThatOutlastsThePhaseIsTold(LockScope scope) throws Exception {
 		ConfigurableApplicationContext context = start("200ms");
-		Future<Throwable> job = run(context, () -> {
+		List<Object> told = new CopyOnWriteArrayList<>();
+		context.addApplicationListener((ApplicationEvent event) -> {
+			if (event instanceof PayloadApplicationEvent<?> published
+					&& published.getPayload() instanceof LockLostEvent lost) {
+				told.add(lost.key().name());
+			}
+		});
+		Future<Throwable> job = run(context, scope, () -> {
+			LockContext lock = LockContext.current().orElseThrow();
 			try {
 				new CountDownLatch(1).await();
 				return null;
 			}
 			catch (InterruptedException ex) {
+				assertThat(lock.isHeld()).isFalse();
 				return ex;
 			}
 		});
@@ -114,6 +135,31 @@ class LockLifecycleTests {
 		assertThat(job).failsWithin(Patience.TIME)
 			.withThrowableOfType(ExecutionException.class)
 			.withCauseInstanceOf(LockLostException.class);
+		Awaitility.await().untilAsserted(() -> assertThat(told).containsExactly("job"));
+	}
+
+	/**
+	 * The phase of its scheduler, and none of the library for itself.
+	 */
+	@ParameterizedTest
+	@ValueSource(strings = { "transaction", "session", "leader" })
+	void runThatIgnoresItsInterruptHoldsTheShutdownUpForOnePhase(String work) {
+		StubbornJob.end = new CountDownLatch(1);
+		StubbornJob.begun = new CountDownLatch(1);
+		ConfigurableApplicationContext context = start("1s", StubbornScheduling.class, "spring.application.name=test",
+				"leader=" + work.equals("leader"),
+				"advisory-lock.jobs.stubborn.scope=" + (work.equals("leader") ? "session" : work));
+		try (LogRecorder log = LogRecorder.of(DefaultLifecycleProcessor.class.getName(), "INFO")) {
+			Awaitility.await().until(() -> StubbornJob.begun.getCount() == 0);
+			context.close();
+			assertThat(log.messages()).filteredOn((message) -> message.contains("still running"))
+				.singleElement()
+				.asString()
+				.contains(Integer.toString(ExecutorConfigurationSupport.DEFAULT_PHASE));
+		}
+		finally {
+			StubbornJob.end.countDown();
+		}
 	}
 
 	@Test
@@ -191,12 +237,16 @@ class LockLifecycleTests {
 	}
 
 	private <T> Future<T> run(ConfigurableApplicationContext context, Callable<T> action) throws InterruptedException {
+		return run(context, LockScope.SESSION, action);
+	}
+
+	private <T> Future<T> run(ConfigurableApplicationContext context, LockScope scope, Callable<T> action)
+			throws InterruptedException {
 		AdvisoryLockOperations operations = context.getBean(AdvisoryLockOperations.class);
-		Future<T> job = this.threads
-			.submit(() -> operations.execute(LockRequest.of("job").scope(LockScope.SESSION), (lock) -> {
-				this.running.countDown();
-				return action.call();
-			}).orElseThrow());
+		Future<T> job = this.threads.submit(() -> operations.execute(LockRequest.of("job").scope(scope), (lock) -> {
+			this.running.countDown();
+			return action.call();
+		}).orElseThrow());
 		assertThat(this.running.await(Patience.SECONDS, TimeUnit.SECONDS)).isTrue();
 		return job;
 	}
@@ -240,6 +290,63 @@ class LockLifecycleTests {
 		@Scheduled(fixedDelay = 3_600_000)
 		@SingleRunner(key = "waiting", waitFor = "300s")
 		void run() {
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@EnableAutoConfiguration
+	@EnableScheduling
+	static class StubbornScheduling {
+
+		@Bean
+		@ConditionalOnBooleanProperty(name = "leader", havingValue = false)
+		StubbornJob stubbornJob() {
+			return new StubbornJob();
+		}
+
+		@Bean
+		@ConditionalOnBooleanProperty("leader")
+		StubbornLeader stubbornLeader() {
+			return new StubbornLeader();
+		}
+
+	}
+
+	/**
+	 * A job that goes on whatever it is told.
+	 */
+	static class StubbornJob {
+
+		private static volatile CountDownLatch begun = new CountDownLatch(1);
+
+		private static volatile CountDownLatch end = new CountDownLatch(1);
+
+		@Scheduled(fixedDelay = 3_600_000)
+		@SingleRunner(key = "stubborn", once = Once.NONE)
+		void run() {
+			goOn();
+		}
+
+		private static void goOn() {
+			begun.countDown();
+			while (end.getCount() > 0) {
+				LockSupport.parkNanos(1_000_000);
+				Thread.interrupted();
+			}
+		}
+
+	}
+
+	/**
+	 * As the job, for a role.
+	 */
+	static class StubbornLeader {
+
+		@Scheduled(fixedDelay = 100)
+		@LeaderOnly("stubborn")
+		void run() {
+			StubbornJob.goOn();
 		}
 
 	}
