@@ -57,6 +57,7 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Lazy;
 import org.springframework.core.env.Environment;
+import org.springframework.scheduling.annotation.ScheduledAnnotationBeanPostProcessor;
 import org.springframework.scheduling.concurrent.SimpleAsyncTaskScheduler;
 import org.springframework.scheduling.concurrent.ThreadPoolTaskScheduler;
 import org.springframework.transaction.PlatformTransactionManager;
@@ -97,9 +98,11 @@ class DoctorConfiguration {
 			ConfigurableListableBeanFactory beanFactory, LeaderOnlyMethods roles, ObjectProvider<LockUse> uses,
 			AdvisoryLockProperties properties, TransactionManagers managers,
 			ObjectProvider<DataSourcePoolMetadataProvider> metadata, ObjectProvider<ThreadPoolTaskScheduler> schedulers,
-			ObjectProvider<SimpleAsyncTaskScheduler> simpleSchedulers) {
+			ObjectProvider<SimpleAsyncTaskScheduler> simpleSchedulers,
+			ObjectProvider<ScheduledAnnotationBeanPostProcessor> scheduling) {
 		Supplier<OtherUses> others = SingletonSupplier.of(() -> otherUses(beanFactory, roles, uses));
-		return new Doctors(postProcessor, others, properties, managers, metadata, schedulers, simpleSchedulers);
+		return new Doctors(postProcessor, others, properties, managers, metadata, schedulers, simpleSchedulers,
+				scheduling);
 	}
 
 	@Bean
@@ -151,7 +154,8 @@ class DoctorConfiguration {
 	record Doctors(SingleRunnerAnnotationBeanPostProcessor postProcessor, Supplier<OtherUses> others,
 			AdvisoryLockProperties properties, TransactionManagers managers,
 			ObjectProvider<DataSourcePoolMetadataProvider> metadata, ObjectProvider<ThreadPoolTaskScheduler> schedulers,
-			ObjectProvider<SimpleAsyncTaskScheduler> simpleSchedulers) implements LockStartup {
+			ObjectProvider<SimpleAsyncTaskScheduler> simpleSchedulers,
+			ObjectProvider<ScheduledAnnotationBeanPostProcessor> scheduling) implements LockStartup {
 
 		@Override
 		public void check(LockDatabases databases) {
@@ -180,7 +184,7 @@ class DoctorConfiguration {
 			String place = databases.others().isEmpty() ? ""
 					: "Database of transaction manager '" + database.name() + "': ";
 			return new LockDoctor(context, this.schedulers.stream().toList(), this.simpleSchedulers.stream().toList(),
-					this.properties.doctor()::of, () -> place);
+					this.scheduling.stream().findAny().isPresent(), this.properties.doctor()::of, () -> place);
 		}
 
 		private List<SingleRunnerMethod> methodsOf(LockDatabase database, LockDatabases databases) {

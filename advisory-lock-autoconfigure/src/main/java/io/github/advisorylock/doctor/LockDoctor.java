@@ -60,24 +60,28 @@ public final class LockDoctor {
 
 	private final Supplier<String> place;
 
+	private final boolean schedules;
+
 	/**
 	 * Create a doctor.
 	 * @param context the application
 	 * @param pooledSchedulers its schedulers with threads of their own
 	 * @param simpleSchedulers its schedulers that start a thread for each run
+	 * @param schedules whether anything calls scheduled methods
 	 * @param severities what a finding leads to
 	 * @param place tells where that is, to stand before what is said of it: empty where
 	 * there is one database
 	 */
 	public LockDoctor(CheckContext context, List<ThreadPoolTaskScheduler> pooledSchedulers,
-			List<SimpleAsyncTaskScheduler> simpleSchedulers, Function<DoctorCheck, Severity> severities,
-			Supplier<String> place) {
+			List<SimpleAsyncTaskScheduler> simpleSchedulers, boolean schedules,
+			Function<DoctorCheck, Severity> severities, Supplier<String> place) {
 		this.context = context;
 		this.examinations = List.of(new PooledExamination(), new TransactionExamination(), new SessionExamination(),
 				new SchedulerExamination(pooledSchedulers, simpleSchedulers), new TenantExamination(),
 				LockDoctor::examineKeys);
 		this.handler = new FindingHandler(severities, logger::warn, place);
 		this.place = place;
+		this.schedules = schedules;
 	}
 
 	/**
@@ -121,20 +125,24 @@ public final class LockDoctor {
 
 	/**
 	 * Return what each method has come to be, by its key, or how many there are and, in
-	 * further lines, which of them have come to be the same.
+	 * further lines, which of them have come to be the same. One that only a scheduler
+	 * calls is nothing without one.
 	 */
 	private List<String> methods() {
+		List<SingleRunnerOperation> operations = this.context.methods()
+			.get()
+			.stream()
+			.filter((method) -> this.schedules || !SchedulerExamination.isScheduled(method))
+			.map(SingleRunnerMethod::operation)
+			.toList();
 		Map<String, List<String>> keys = new LinkedHashMap<>();
-		for (SingleRunnerMethod method : this.context.methods().get()) {
-			keys.computeIfAbsent(describe(method.operation()), (none) -> new ArrayList<>())
-				.add(AdvisoryLockKey.display(method.operation().keyTemplate()));
+		for (SingleRunnerOperation operation : operations) {
+			keys.computeIfAbsent(describe(operation), (none) -> new ArrayList<>())
+				.add(AdvisoryLockKey.display(operation.keyTemplate()));
 		}
-		int count = keys.values().stream().mapToInt(List::size).sum();
+		int count = operations.size();
 		if (count <= MOST_METHODS_IN_LINE) {
-			return List.of(this.context.methods()
-				.get()
-				.stream()
-				.map(SingleRunnerMethod::operation)
+			return List.of(operations.stream()
 				.map((operation) -> "; " + AdvisoryLockKey.display(operation.keyTemplate()) + ": "
 						+ describe(operation))
 				.collect(Collectors.joining()));

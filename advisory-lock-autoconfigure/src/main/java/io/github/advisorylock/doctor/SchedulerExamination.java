@@ -69,9 +69,12 @@ final class SchedulerExamination implements Examination {
 	}
 
 	private static boolean needsThread(SingleRunnerMethod method) {
-		return method.operation().scope() == LockScope.TRANSACTION
-				&& (AnnotatedElementUtils.hasAnnotation(method.method(), Scheduled.class)
-						|| AnnotatedElementUtils.hasAnnotation(method.method(), Schedules.class));
+		return method.operation().scope() == LockScope.TRANSACTION && isScheduled(method);
+	}
+
+	static boolean isScheduled(SingleRunnerMethod method) {
+		return AnnotatedElementUtils.hasAnnotation(method.method(), Scheduled.class)
+				|| AnnotatedElementUtils.hasAnnotation(method.method(), Schedules.class);
 	}
 
 	private static void found(Findings findings, int poolSize, String problem, int threads, String alternative) {
