@@ -7,6 +7,8 @@
  *         LedgerDeliveryTests.eachOfFortyEventsHasOneEffect
  * commit  ledger.RecordedRun.complete
  *         LedgerTransactionTests.joinedRunCommitsTogetherWithItsEffect
+ * commitFailed  ledger.RecordedRun.completeFailed, jdbc.LockRun.beforeCommit
+ *         RunOutcomeTests.keyHasOneCommittedEffectOfFourCallsOnTwoInstances
  * kill    environment
  *         LedgerCrashTests.killedTransactionRunLeavesNeitherEffectNorRow
  * expire  environment
@@ -31,9 +33,10 @@ var sig Completed, Expired in Key {}
 
 var sig Once, Twice in Key {}
 
--- The mutants: the ledger is read before the lock is taken; rows go before their promise is over; the lock is a lease
+-- The mutants: the ledger is read before the lock is taken; rows go before their promise is over; the lock is a lease; what
+-- is committed in spite of an exception is not completed
 abstract sig Mutant {}
-lone sig ReadsFirst, ForgetsEarly, Lease extends Mutant {}
+lone sig ReadsFirst, ForgetsEarly, Lease, ExceptionDecides extends Mutant {}
 
 fact init {
 	no Held + Completed + Expired + Once + Twice + Instance.runs + Instance.unseen
@@ -78,7 +81,19 @@ pred commit [i: Instance] {
 	Twice' = Twice + (i.runs & Once)
 }
 
--- An instance dies, and the server rolls back
+-- The work throws, and its transaction is committed nevertheless
+pred commitFailed [i: Instance] {
+	some i.runs
+	runs' = runs - i->Key
+	unseen' = unseen
+	Held' = Held - i.runs
+	Completed' = (some ExceptionDecides => Completed else Completed + i.runs)
+	Expired' = Expired - i.runs
+	Once' = Once + i.runs
+	Twice' = Twice + (i.runs & Once)
+}
+
+-- An instance dies, or the work throws, and the server rolls back
 pred kill [i: Instance] {
 	some i.runs
 	runs' = runs - i->Key
@@ -126,7 +141,7 @@ pred rest {
 
 fact behaviour {
 	always (rest
-		or (some i: Instance | commit[i] or kill[i] or some k: Key | read[i, k] or begin[i, k])
+		or (some i: Instance | commit[i] or commitFailed[i] or kill[i] or some k: Key | read[i, k] or begin[i, k])
 		or (some k: Key | expire[k] or forget[k]))
 }
 
@@ -150,5 +165,13 @@ check workOnce for exactly 3 Instance, exactly 2 Key, 0 Mutant, 12 .. 12 steps e
 check oneRunOfAKeyAtATime for exactly 3 Instance, exactly 2 Key, 0 Mutant, 12 .. 12 steps expect 0
 check workOnce for exactly 3 Instance, exactly 1 Key, 1 Mutant, exactly 1 ReadsFirst, 12 steps expect 1
 check workOnce for exactly 3 Instance, exactly 1 Key, 1 Mutant, exactly 1 ForgetsEarly, 12 steps expect 1
+check workOnce for exactly 3 Instance, exactly 1 Key, 1 Mutant, exactly 1 ExceptionDecides, 12 steps expect 1
 check oneRunOfAKeyAtATime for exactly 3 Instance, exactly 1 Key, 1 Mutant, exactly 1 Lease, 12 steps expect 1
+-- The work throws and is done, so it is not done again until it is forgotten
+pred doneByFailure {
+	some disj a, b: Instance, k: Key | eventually (commitFailed[a] and k in a.runs and
+		eventually (forget[k] and eventually (begin[b, k] and eventually commit[b])))
+}
+
+run doneByFailure for exactly 2 Instance, exactly 1 Key, 0 Mutant, 10 steps expect 1
 run doneAfterAll for exactly 3 Instance, exactly 1 Key, 0 Mutant, 14 steps expect 1

@@ -301,7 +301,9 @@ final class LockRun implements LockContext, RunLedger.Traced {
 
 		@Override
 		public void savepointRollback(Object savepoint) {
-			if (this.youngerSavepoints == null || !this.youngerSavepoints.contains(savepoint)) {
+			boolean younger = this.youngerSavepoints != null && this.youngerSavepoints.contains(savepoint);
+			if (!younger && !this.undone) {
+				failWhileHeld();
 				this.undone = true;
 			}
 		}
@@ -328,12 +330,18 @@ final class LockRun implements LockContext, RunLedger.Traced {
 			}
 		}
 
+		@Override
+		public void beforeCompletion() {
+			if (!this.committing || isFailure()) {
+				failWhileHeld();
+			}
+		}
+
 		/**
 		 * The lock may be free before {@link #afterCompletion} is called.
 		 */
-		@Override
-		public void beforeCompletion() {
-			if (this.record != null && this.failure != null && !this.settled && (!this.committing || isFailure())) {
+		private void failWhileHeld() {
+			if (this.record != null && this.failure != null && !this.settled && !this.undone) {
 				this.record.failWhileHeld(this.failure);
 			}
 		}

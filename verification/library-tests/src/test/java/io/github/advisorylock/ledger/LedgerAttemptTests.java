@@ -50,6 +50,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
 import org.springframework.jdbc.support.JdbcTransactionManager;
+import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
@@ -254,6 +255,22 @@ class LedgerAttemptTests extends AbstractLedgerTests {
 			status.setRollbackOnly();
 		});
 		assertThat(known).containsExactly("FAILED");
+		assertThat(outcomes()).containsExactly("FAILED");
+	}
+
+	@Test
+	void joinedRunThatFailedIsKnownWhenOlderSavepointIsRolledBackTo() {
+		LockRequest request = LockRequest.of("job").minInterval(Duration.ofHours(1));
+		transaction().executeWithoutResult((status) -> {
+			assertThatIllegalStateException()
+				.isThrownBy(() -> transaction(TransactionDefinition.PROPAGATION_NESTED)
+					.executeWithoutResult((nested) -> this.template.execute(request, (lock) -> {
+						throw new IllegalStateException("expected");
+					})))
+				.withMessage("expected");
+			assertThat(TestPostgres.holders()).isEmpty();
+			assertThat(outcomes()).containsExactly("FAILED");
+		});
 		assertThat(outcomes()).containsExactly("FAILED");
 	}
 
