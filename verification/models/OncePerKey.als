@@ -173,5 +173,5 @@ pred doneByFailure {
 		eventually (forget[k] and eventually (begin[b, k] and eventually commit[b])))
 }
 
-run doneByFailure for exactly 2 Instance, exactly 1 Key, 0 Mutant, 10 steps expect 1
+run doneByFailure for exactly 3 Instance, exactly 1 Key, 0 Mutant, 12 steps expect 1
 run doneAfterAll for exactly 3 Instance, exactly 1 Key, 0 Mutant, 14 steps expect 1

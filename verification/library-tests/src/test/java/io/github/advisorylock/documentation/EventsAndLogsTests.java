@@ -83,7 +83,7 @@ class EventsAndLogsTests {
 	@Test
 	void linesOfTableAreThoseThatAreLogged() {
 		String document = Documentation.read(DOCUMENT);
-		assertThat(lines()).hasSize(14).allSatisfy((line) -> {
+		assertThat(lines()).hasSize(15).allSatisfy((line) -> {
 			String message = line.getFormattedMessage();
 			String beginning = message.substring(0, message.contains("since") ? message.indexOf("since")
 					: message.contains("tick") ? message.indexOf(" of ") : message.length());
@@ -116,6 +116,8 @@ class EventsAndLogsTests {
 			LockLog.finished(KEY, true, LockScope.TRANSACTION, METHOD, Duration.ofMillis(812), null, TICK, 2);
 			LockLog.finished(KEY, true, LockScope.TRANSACTION, METHOD, Duration.ofMillis(12),
 					new IllegalStateException(), TICK, 1);
+			LockLog.finished(KEY, true, LockScope.TRANSACTION, METHOD, Duration.ofMillis(12), new IOException(), TICK,
+					1, true);
 			LockLog.skipped(KEY, LockScope.TRANSACTION, METHOD, LockOutcome.BUSY, null);
 			LockLog.lost(AdvisoryLockKey.of("shop", "price-sync"), LockScope.SESSION);
 			LockLog.ended(AdvisoryLockKey.of("shop", "price-sync"), LockScope.SESSION, LockLostEvent.Reason.MAX_RUN,

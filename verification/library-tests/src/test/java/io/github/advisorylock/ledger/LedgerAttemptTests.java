@@ -262,12 +262,10 @@ class LedgerAttemptTests extends AbstractLedgerTests {
 	void joinedRunThatFailedIsKnownWhenOlderSavepointIsRolledBackTo() {
 		LockRequest request = LockRequest.of("job").minInterval(Duration.ofHours(1));
 		transaction().executeWithoutResult((status) -> {
-			assertThatIllegalStateException()
-				.isThrownBy(() -> transaction(TransactionDefinition.PROPAGATION_NESTED)
-					.executeWithoutResult((nested) -> this.template.execute(request, (lock) -> {
-						throw new IllegalStateException("expected");
-					})))
-				.withMessage("expected");
+			assertThatIllegalStateException().isThrownBy(() -> transaction(TransactionDefinition.PROPAGATION_NESTED)
+				.executeWithoutResult((nested) -> this.template.execute(request, (lock) -> {
+					throw new IllegalStateException("expected");
+				}))).withMessage("expected");
 			assertThat(TestPostgres.holders()).isEmpty();
 			assertThat(outcomes()).containsExactly("FAILED");
 		});
