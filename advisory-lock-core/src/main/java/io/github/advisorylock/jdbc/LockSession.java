@@ -480,6 +480,13 @@ public final class LockSession implements AutoCloseable {
 	}
 
 	/**
+	 * Return whether this session was seen to lead to where transactions are.
+	 */
+	boolean isCompared() {
+		return this.comparison instanceof PoolComparison compared && compared.isSame();
+	}
+
+	/**
 	 * Return why no lock can be taken: the reason for which the last attempt to open the
 	 * connection has failed. After that, and after a loss, each call has it tried again
 	 * in the background. Never waits.

@@ -65,9 +65,16 @@ final class PoolComparison implements ServerJudge.Comparison {
 	private volatile long comparedNanos;
 
 	/**
-	 * Whether the pool is behind a pooler, and was not before this was looked at.
+	 * Whether a connection of the pool was seen to lead to where the session does.
+	 */
+	private volatile boolean same;
+
+	/**
+	 * Whether the pool is behind a pooler.
 	 */
 	private volatile boolean pooled;
+
+	private volatile boolean lookDue;
 
 	private volatile @Nullable String place;
 
@@ -90,6 +97,8 @@ final class PoolComparison implements ServerJudge.Comparison {
 	public @Nullable String difference(Connection session) throws SQLException {
 		long key = ThreadLocalRandom.current().nextLong();
 		this.place = lock(session, key);
+		this.same = false;
+		this.lookDue = true;
 		try {
 			return answerInTime(key);
 		}
@@ -105,9 +114,16 @@ final class PoolComparison implements ServerJudge.Comparison {
 	 * @param open how long that is
 	 */
 	boolean isLookDue(Duration open) {
-		boolean due = this.pooled && this.ticker.nanoTime() - this.comparedNanos > open.toNanos();
-		this.pooled &= !due;
+		boolean due = this.lookDue && this.pooled && this.ticker.nanoTime() - this.comparedNanos > open.toNanos();
+		this.lookDue &= !due;
 		return due;
+	}
+
+	/**
+	 * Return whether a connection of the pool was seen to lead to where the session does.
+	 */
+	boolean isSame() {
+		return this.same;
 	}
 
 	/**
@@ -188,7 +204,8 @@ final class PoolComparison implements ServerJudge.Comparison {
 				try (ResultSet row = statement.executeQuery()) {
 					row.next();
 					this.pooled = PgDriver.isPooled(connection, row.getInt(3));
-					return row.getBoolean(1)
+					this.same = !row.getBoolean(1);
+					return !this.same
 							? "The session locks are in " + this.place + ", and the transactions of the DataSource in "
 									+ row.getString(2) + ", where these locks guard nothing"
 							: null;

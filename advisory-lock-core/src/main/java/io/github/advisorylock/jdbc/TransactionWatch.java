@@ -57,6 +57,11 @@ final class TransactionWatch {
 	 */
 	private Set<Hold> seen = Set.of();
 
+	/**
+	 * Whether any was shown since the server has not answered.
+	 */
+	private boolean shown;
+
 	private boolean blind;
 
 	TransactionWatch(HoldRegistry holds, LockSession session) {
@@ -117,9 +122,9 @@ final class TransactionWatch {
 	}
 
 	/**
-	 * Only what was seen once can be missing. That the server can't be asked, or shows
-	 * nothing of a transaction, says more of the route of the session than of that
-	 * transaction.
+	 * Only what was seen once can be missing. That the server can't be asked, or has
+	 * shown nothing of any transaction, says more of the route of the session than of
+	 * that transaction. Where the route is known to be right, the transaction has ended.
 	 */
 	private void check(List<Hold> old) {
 		try {
@@ -132,10 +137,13 @@ final class TransactionWatch {
 			this.seen = old.stream().filter((hold) -> !missing.contains(hold)).collect(Collectors.toSet());
 			this.session.losses().lost(lost);
 			this.session.notifications().pollCancellations();
-			report(unseen.isEmpty() ? null : "the server of the lock session does not show the lock on '"
+			this.shown |= !this.seen.isEmpty();
+			boolean routed = this.shown || this.session.isCompared();
+			report((unseen.isEmpty() || routed) ? null : "the server of the lock session does not show the lock on '"
 					+ unseen.get(0).key() + "' in its lock table", null);
 		}
 		catch (SQLException ex) {
+			this.shown = false;
 			report("the lock session has no answer (" + JdbcUrl.redact(String.valueOf(ex.getMessage())) + ")", ex);
 		}
 	}

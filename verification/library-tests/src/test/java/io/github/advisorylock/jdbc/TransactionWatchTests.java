@@ -225,6 +225,54 @@ class TransactionWatchTests extends AbstractLockTests {
 		assertThat(this.events).isEmpty();
 	}
 
+	@Test
+	void backendThatIsGoneBeforeTheFirstLookSaysNothingOfTheRouteThatWasCompared() {
+		SettableTicker ticker = new SettableTicker();
+		ServerJudge compares = (connection, another, comparison) -> assertThat(comparison.difference(connection))
+			.isNull();
+		useSession(new LockSession(new PooledSource(this.pool), NAMESPACE, null,
+				new LockSessionSettings(HEARTBEAT, Duration.ofSeconds(5), WhenLost.REPORT), compares, this.events::add,
+				ticker.threads()));
+		assertThatNothingIsSaidOfABackendThatIsGone(ticker);
+	}
+
+	@Test
+	void backendThatIsGoneBeforeTheFirstLookSaysNothingOfTheRouteThatHasShownAnotherLock() {
+		SettableTicker ticker = new SettableTicker();
+		useSession(ticker);
+		runFor(ticker, HEARTBEAT.multipliedBy(2));
+		assertThatNothingIsSaidOfABackendThatIsGone(ticker);
+	}
+
+	private void assertThatNothingIsSaidOfABackendThatIsGone(SettableTicker ticker) {
+		try (LogRecorder log = LogRecorder.of(TransactionWatch.class.getName(), "WARN")) {
+			assertThatExceptionOfType(RuntimeException.class)
+				.isThrownBy(() -> this.template.execute(REQUEST, (lock) -> {
+					TestPostgres.terminate("job");
+					ticker.advance(HEARTBEAT.multipliedBy(20));
+					return 1;
+				}));
+			assertThat(log.messages()).isEmpty();
+			assertThatExceptionOfType(LockLostException.class)
+				.isThrownBy(() -> this.template.execute(REQUEST, (lock) -> {
+					ticker.advance(HEARTBEAT.multipliedBy(2));
+					TestPostgres.terminate("job");
+					ticker.advance(HEARTBEAT.multipliedBy(2));
+					assertThat(lock.isHeld()).as("the watch goes on").isFalse();
+					return 1;
+				}));
+		}
+	}
+
+	private record PooledSource(DataSource pool) implements ConnectionSource {
+
+		@Override
+		public DataSource get() {
+			return new DriverManagerDataSource(TestPostgres.url());
+		}
+
+	}
+
 	private static void awaitLook() {
 		Awaitility.await()
 			.until(() -> !TestPostgres
