@@ -31,6 +31,14 @@ final class DoctorQueries {
 	static final String BACKEND_PID = "SELECT pg_catalog.pg_backend_pid()";
 
 	/**
+	 * Lock a key for the rest of the transaction, and tell where. Binds the key.
+	 */
+	static final String TRY_LOCK = """
+			SELECT pg_catalog.pg_try_advisory_xact_lock(?), 'database "' || pg_catalog.current_database()::text || '" at '
+			|| coalesce(pg_catalog.host(pg_catalog.inet_server_addr()) || ':' || pg_catalog.inet_server_port()::text,
+			'a socket of its computer')""";
+
+	/**
 	 * Leave something in the server process, or nothing. Binds what.
 	 */
 	static final String LEAVE = "SELECT pg_catalog.set_config('advisory_lock.left', ?, false)";

@@ -17,12 +17,19 @@
 package io.github.advisorylock.doctor;
 
 import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
 
+import io.github.advisorylock.connection.SessionDataSource;
 import io.github.advisorylock.jdbc.JdbcUrl;
 import io.github.advisorylock.jdbc.ServerJudge;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Looks at what a connection of the application's pool leads to.
@@ -30,6 +37,8 @@ import org.apache.commons.logging.LogFactory;
 final class PooledExamination implements Examination {
 
 	private static final Log logger = LogFactory.getLog(PooledExamination.class);
+
+	private static final long PATIENCE_MILLIS = 1000;
 
 	private static final String URL_PROPERTY = "spring.datasource.url";
 
@@ -74,8 +83,48 @@ final class PooledExamination implements Examination {
 		endTransaction(connection);
 		boolean pooler = asked.isBehindPooler(connection);
 		SettingsExamination.examine(server, !pooler, context, findings);
-		if (pooler) {
-			examinePooler(connection, pool, context, findings);
+		boolean compares = context.usesTransactions() && !SessionDataSource.isRouting(context.dataSource());
+		try (Connection second = (pooler || compares) ? second(pool, context) : null) {
+			boolean begins = !pooler || examinePooler(connection, second, context, findings);
+			if (second != null && compares && begins) {
+				compare(connection, second, findings);
+			}
+		}
+	}
+
+	/**
+	 * Behind a proxy to several servers, each may grant the lock that another one has
+	 * granted.
+	 */
+	private static void compare(Connection one, Connection other, Findings findings) throws SQLException {
+		long key = ThreadLocalRandom.current().nextLong();
+		boolean autoCommit = one.getAutoCommit();
+		one.setAutoCommit(false);
+		try {
+			String first = tryLock(one, key);
+			String second = (first != null) ? tryLock(other, key) : null;
+			if (second != null) {
+				findings.found(DoctorCheck.LOOK_ALIKE,
+						"Two connections of the application's pool get one lock at a time, in " + first + " and in "
+								+ second + ", so that locks guard nothing",
+						"set '" + URL_PROPERTY + "' to a URL that leads to one server: a proxy to several (PgDog with "
+								+ "shards) sends each statement to another one");
+			}
+		}
+		finally {
+			one.rollback();
+			one.setAutoCommit(autoCommit);
+		}
+		endTransaction(other);
+	}
+
+	private static @Nullable String tryLock(Connection connection, long key) throws SQLException {
+		try (PreparedStatement statement = connection.prepareStatement(DoctorQueries.TRY_LOCK)) {
+			statement.setLong(1, key);
+			try (ResultSet row = statement.executeQuery()) {
+				row.next();
+				return row.getBoolean(1) ? row.getString(2) : null;
+			}
 		}
 	}
 
@@ -101,9 +150,12 @@ final class PooledExamination implements Examination {
 		}
 	}
 
-	private static void examinePooler(Connection connection, ServerJudge.Opening pool, CheckContext context,
+	/**
+	 * Return whether transactions can be begun through the pooler.
+	 */
+	private static boolean examinePooler(Connection connection, @Nullable Connection second, CheckContext context,
 			Findings findings) throws SQLException {
-		Pooler pooler = kindOf(connection, pool, context);
+		Pooler pooler = Pooler.between(connection, second);
 		findings.seen("pool behind a " + pooler.text());
 		if (pooler == Pooler.STATEMENT_MODE && context.usesTransactions()) {
 			findings.found(DoctorCheck.TRANSACTION_POOLER,
@@ -111,7 +163,7 @@ final class PooledExamination implements Examination {
 							+ "that each method of scope TRANSACTION fails",
 					"set 'pool_mode' of the pooler to transaction or session, or '" + URL_PROPERTY
 							+ "' to a URL that leads straight to the server");
-			return;
+			return false;
 		}
 		if (pooler.sharesServers() && context.sessionProperties().isEmpty()) {
 			SessionExamination.forgetsTicks("A " + pooler.text() + " stands in front of the application's database",
@@ -126,21 +178,36 @@ final class PooledExamination implements Examination {
 					"add 'prepareThreshold=0' to '" + URL_PROPERTY + "', or let the pooler keep prepared statements "
 							+ "(PgBouncer 1.21 and 'max_prepared_statements')");
 		}
+		return pooler != Pooler.STATEMENT_MODE;
 	}
 
 	/**
 	 * The second connection must not be waited for: somebody may have all others, and a
-	 * pool of one has none.
+	 * pool of one has none. One that comes too late is given back.
 	 */
-	private static Pooler kindOf(Connection connection, ServerJudge.Opening pool, CheckContext context)
-			throws SQLException {
+	private static @Nullable Connection second(ServerJudge.Opening pool, CheckContext context) {
 		Integer poolSize = context.poolSize();
-		if (poolSize == null || poolSize < 2) {
-			return Pooler.between(connection, null);
+		if (poolSize != null && poolSize < 2) {
+			return null;
 		}
-		try (Connection second = pool.open()) {
-			return Pooler.between(connection, second);
-		}
+		CompletableFuture<@Nullable Connection> opening = new CompletableFuture<>();
+		Thread thread = new Thread(() -> {
+			try {
+				Connection opened = pool.open();
+				if (!opening.complete(opened)) {
+					opened.close();
+				}
+			}
+			catch (SQLException ex) {
+				logger.debug("The pool gave no second connection", ex);
+				opening.complete(null);
+			}
+		}, "advisory-lock-doctor");
+		thread.setDaemon(true);
+		thread.start();
+		Connection second = opening.completeOnTimeout(null, PATIENCE_MILLIS, TimeUnit.MILLISECONDS).join();
+		thread.interrupt();
+		return second;
 	}
 
 	private static boolean keepsPreparedStatements(Connection connection) {

@@ -196,7 +196,16 @@ final class PoolComparison implements ServerJudge.Comparison {
 		return null;
 	}
 
+	/**
+	 * One after the other, as the pool may have no two: a proxy to several servers sends
+	 * the second one elsewhere.
+	 */
 	private @Nullable String differenceOf(long key) throws SQLException {
+		String difference = differenceOfOne(key);
+		return (difference != null) ? difference : differenceOfOne(key);
+	}
+
+	private @Nullable String differenceOfOne(long key) throws SQLException {
 		try (Connection connection = this.pool.getConnection()) {
 			boolean autoCommit = connection.getAutoCommit();
 			try (PreparedStatement statement = connection.prepareStatement(PostgresAdvisoryLockFunctions.IS_FREE)) {

@@ -44,6 +44,7 @@ import org.springframework.boot.test.context.assertj.AssertableApplicationContex
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.jdbc.datasource.AbstractDataSource;
 import org.springframework.jdbc.datasource.DataSourceUtils;
 import org.springframework.jdbc.datasource.DelegatingDataSource;
 import org.springframework.jdbc.datasource.lookup.AbstractRoutingDataSource;
@@ -183,6 +184,42 @@ class SessionDatabaseTests {
 		});
 	}
 
+	@Test
+	void poolWhoseConnectionsDoNotExcludeEachOtherStopsTheStart() {
+		assertThat(DoctorContexts.failureOf(DoctorContexts.inTransaction(TestPostgres.url())
+			.withBean(ShardedDataSource.class, ShardedDataSource::new)))
+			.contains("Two connections of the application's pool get one lock at a time", "database \"reporting\"",
+					"database \"" + this.main, "advisory-lock.doctor.look-alike");
+	}
+
+	@Test
+	void sessionIsRefusedWhereOneOfTheConnectionsOfThePoolLeadsElsewhere() {
+		application().withBean(ShardedDataSource.class, ShardedDataSource::new)
+			.withPropertyValues("advisory-lock.session.url=" + TestPostgres.url(),
+					"advisory-lock.doctor.session-database=warn", "advisory-lock.doctor.look-alike=warn")
+			.run((context) -> assertThatExceptionOfType(UnsupportedDatabaseException.class)
+				.isThrownBy(() -> tryAcquire(context))
+				.withMessageContaining("database \"reporting\""));
+	}
+
+	@Test
+	void poolOfOneThatDoesNotTellItsSizeIsNotWaitedFor() {
+		DoctorContexts.inTransaction(TestPostgres.url())
+			.withBean(DataSource.class, () -> new DelegatingDataSource(TestPostgres.pool(1)) {
+
+				@Override
+				public boolean isWrapperFor(Class<?> type) {
+					return false;
+				}
+
+			})
+			.run((context) -> {
+				AtomicInteger runs = new AtomicInteger();
+				context.getBean(DoctorContexts.TransactionJob.class).run(runs::incrementAndGet);
+				assertThat(runs).hasValue(1);
+			});
+	}
+
 	private static ApplicationContextRunner application() {
 		return DoctorContexts.inSession(TestPostgres.url());
 	}
@@ -207,6 +244,33 @@ class SessionDatabaseTests {
 
 	private static HeldLock tryAcquire(AssertableApplicationContext context) {
 		return context.getBean(AdvisoryLockOperations.class).tryAcquire(LockRequest.of("held")).orElseThrow();
+	}
+
+	/**
+	 * A pool behind a proxy that sends its connections to two databases in turn.
+	 */
+	private static final class ShardedDataSource extends AbstractDataSource implements AutoCloseable {
+
+		private final List<HikariDataSource> shards = List.of(TestPostgres.pool(2),
+				TestPostgres.pool(ReportingDatabase.url(), 2));
+
+		private final AtomicInteger asked = new AtomicInteger();
+
+		@Override
+		public Connection getConnection() throws SQLException {
+			return this.shards.get(this.asked.getAndIncrement() % 2).getConnection();
+		}
+
+		@Override
+		public Connection getConnection(String username, String password) throws SQLException {
+			return getConnection();
+		}
+
+		@Override
+		public void close() {
+			this.shards.forEach(HikariDataSource::close);
+		}
+
 	}
 
 	/**
