@@ -176,7 +176,7 @@ class DoctorConfiguration {
 			boolean isDefault = databases.isDefault(database);
 			CheckContext context = new CheckContext(() -> methodsOf(database, databases),
 					isDefault ? this.others : () -> OtherUses.NONE, template, dataSource,
-					(method) -> transactionOf(method, database), database.transactionManager(),
+					(method) -> transactionOf(method, database), database.transactionManager(), routeOf(dataSource),
 					(pool != null) ? pool.getMax() : null, database.session().get(),
 					this.properties.sessionPropertiesOf(isDefault ? null : database.name()),
 					this.properties.session().toSettings(), this.properties.maxHeldLocks(),
@@ -206,6 +206,11 @@ class DoctorConfiguration {
 					: TransactionDefinition.withDefaults();
 			return (manager != null) ? new CheckContext.MethodTransaction(manager, definition, transactional != null)
 					: null;
+		}
+
+		private static CheckContext.Route routeOf(DataSource dataSource) {
+			return SessionDataSource.isRouting(dataSource) ? CheckContext.Route.ROUTED
+					: SessionDataSource.opensByUrl(dataSource) ? CheckContext.Route.URL : CheckContext.Route.UNKNOWN;
 		}
 
 		private boolean hasTenants(SingleRunnerMethod method, LockDatabase database) {

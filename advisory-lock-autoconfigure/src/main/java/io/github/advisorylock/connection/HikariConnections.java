@@ -60,6 +60,11 @@ final class HikariConnections implements ConnectionSource {
 		this.detailsAtStart = (this.details != null) ? of(this.details) : null;
 	}
 
+	static boolean opensByUrl(DataSource dataSource) {
+		HikariDataSource pool = unwrap(dataSource);
+		return pool != null && pool.getJdbcUrl() != null && pool.getDataSource() == null;
+	}
+
 	/**
 	 * Return what reads a pool.
 	 * @param details the connection details of the application, which need not be those

@@ -106,6 +106,15 @@ public final class SessionDataSource implements ConnectionSource {
 	}
 
 	/**
+	 * Return whether a DataSource is a pool that opens all its connections by one URL.
+	 * @param dataSource the DataSource, or a proxy for it
+	 * @return {@code true} if it is one of HikariCP, with no DataSource of its own
+	 */
+	public static boolean opensByUrl(DataSource dataSource) {
+		return HIKARI_PRESENT && HikariConnections.opensByUrl(dataSource);
+	}
+
+	/**
 	 * Return what is behind wrappers and proxies. Spring Boot 4.0 does so only for a type
 	 * that is known beforehand.
 	 */

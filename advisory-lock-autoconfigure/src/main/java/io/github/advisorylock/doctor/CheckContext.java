@@ -47,6 +47,7 @@ import org.springframework.transaction.TransactionDefinition;
  * begun none, or {@code null} if that is not known
  * @param transactionManager begins the transactions of locks that are taken otherwise, or
  * {@code null} if there is none
+ * @param route how its connections are opened
  * @param poolSize how many connections it has at most, or {@code null} if not known
  * @param session carries its session locks, or {@code null} if there are none
  * @param sessionProperties the properties that the connection of the lock session is
@@ -60,7 +61,7 @@ import org.springframework.transaction.TransactionDefinition;
 public record CheckContext(Supplier<List<SingleRunnerMethod>> methods, Supplier<OtherUses> others,
 		PostgresAdvisoryLockTemplate template, DataSource dataSource,
 		Function<SingleRunnerMethod, @Nullable MethodTransaction> transactions,
-		@Nullable PlatformTransactionManager transactionManager, @Nullable Integer poolSize,
+		@Nullable PlatformTransactionManager transactionManager, Route route, @Nullable Integer poolSize,
 		@Nullable LockSession session, List<String> sessionProperties, LockSessionSettings settings, int maxHeldLocks,
 		Predicate<SingleRunnerMethod> hasTenants) {
 
@@ -144,6 +145,39 @@ public record CheckContext(Supplier<List<SingleRunnerMethod>> methods, Supplier<
 	 */
 	public record MethodTransaction(PlatformTransactionManager manager, TransactionDefinition definition,
 			boolean declared) {
+
+	}
+
+	/**
+	 * How the connections of a DataSource are opened.
+	 *
+	 * @since 0.1.0
+	 */
+	public enum Route {
+
+		/**
+		 * By one URL.
+		 */
+		URL,
+
+		/**
+		 * By a DataSource, which only its owner knows.
+		 */
+		UNKNOWN,
+
+		/**
+		 * Where the application wants each.
+		 */
+		ROUTED;
+
+		/**
+		 * Return whether two connections may lead to several servers though they should
+		 * not.
+		 * @param pooler whether something is in front of the server
+		 */
+		boolean mayLeadToSeveral(boolean pooler) {
+			return (this == URL) ? pooler : this == UNKNOWN;
+		}
 
 	}
 

@@ -31,7 +31,8 @@ public enum DoctorCheck {
 	NOT_POSTGRESQL,
 
 	/**
-	 * The database speaks like PostgreSQL and does not lock like it.
+	 * The database speaks like PostgreSQL and does not lock like it, or the pool leads to
+	 * several servers at a time.
 	 */
 	LOOK_ALIKE,
 

@@ -47,10 +47,11 @@ final class DoctorQueries {
 
 	/**
 	 * Settings as the session has them, in their base units, and the limits of
-	 * connections. A setting that a version has not got counts as zero.
+	 * connections, besides what it is. A setting that a version has not got counts as
+	 * zero.
 	 */
-	static final String SETTINGS = """
-			SELECT pg_catalog.current_setting('server_version'),
+	static final String DESCRIBE_SERVER_AND_SETTINGS = DESCRIBE_SERVER + """
+			, pg_catalog.current_setting('server_version'),
 			pg_catalog.inet_client_addr() IS NOT NULL,
 			pg_catalog.current_setting('default_transaction_isolation'),
 			pg_catalog.max(CASE name WHEN 'idle_in_transaction_session_timeout' THEN setting::bigint ELSE 0 END),

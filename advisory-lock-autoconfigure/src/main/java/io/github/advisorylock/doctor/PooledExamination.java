@@ -24,7 +24,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 
-import io.github.advisorylock.connection.SessionDataSource;
 import io.github.advisorylock.jdbc.JdbcUrl;
 import io.github.advisorylock.jdbc.ServerJudge;
 import org.apache.commons.logging.Log;
@@ -83,7 +82,7 @@ final class PooledExamination implements Examination {
 		endTransaction(connection);
 		boolean pooler = asked.isBehindPooler(connection);
 		SettingsExamination.examine(server, !pooler, context, findings);
-		boolean compares = context.usesTransactions() && !SessionDataSource.isRouting(context.dataSource());
+		boolean compares = context.usesTransactions() && context.route().mayLeadToSeveral(pooler);
 		try (Connection second = (pooler || compares) ? second(pool, context) : null) {
 			boolean begins = !pooler || examinePooler(connection, second, context, findings);
 			if (second != null && compares && begins) {

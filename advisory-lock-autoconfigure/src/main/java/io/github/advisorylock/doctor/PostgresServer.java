@@ -62,11 +62,9 @@ record PostgresServer(String product, String version, boolean standby, int answe
 		if (!POSTGRESQL.equals(product)) {
 			return new Described(new PostgresServer(product, "", false, 0), null);
 		}
-		try (Statement statement = connection.createStatement()) {
-			statement.execute(DoctorQueries.DESCRIBE_SERVER + ";" + DoctorQueries.SETTINGS);
-			PostgresServer server = read(product, statement.getResultSet());
-			statement.getMoreResults();
-			return new Described(server, SettingsExamination.ServerSettings.read(statement.getResultSet()));
+		try (Statement statement = connection.createStatement();
+				ResultSet server = statement.executeQuery(DoctorQueries.DESCRIBE_SERVER_AND_SETTINGS)) {
+			return new Described(read(product, server), SettingsExamination.ServerSettings.read(server));
 		}
 		catch (SQLException ex) {
 			return new Described(askAgain(connection, ex), null);
@@ -133,7 +131,8 @@ record PostgresServer(String product, String version, boolean standby, int answe
 	 */
 	static @Nullable String lookAlike(String version) {
 		if (version.contains("CockroachDB")) {
-			return "it is CockroachDB, whose session lock functions answer true and lock nothing";
+			return "it is CockroachDB, whose session locks lock nothing, and whose locks of transactions, new in 2026, are "
+					+ "untried";
 		}
 		if (version.contains("-YB-") && !hasYugabyteLocks(version)) {
 			return "it is YugabyteDB before 2025.1, which has no advisory locks to rely on";

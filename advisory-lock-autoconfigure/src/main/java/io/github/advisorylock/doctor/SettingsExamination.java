@@ -117,10 +117,9 @@ final class SettingsExamination {
 			ConnectionLimits limits) {
 
 		static ServerSettings read(ResultSet row) throws SQLException {
-			row.next();
-			return new ServerSettings(row.getString(1), row.getBoolean(2), row.getString(3), row.getLong(4),
-					row.getLong(5), row.getLong(6), row.getLong(7), row.getLong(8), row.getLong(9),
-					ConnectionLimits.read(row, 10));
+			return new ServerSettings(row.getString(4), row.getBoolean(5), row.getString(6), row.getLong(7),
+					row.getLong(8), row.getLong(9), row.getLong(10), row.getLong(11), row.getLong(12),
+					ConnectionLimits.read(row, 13));
 		}
 
 		long lockTableSize() {

@@ -185,8 +185,9 @@ public final class LockSession implements AutoCloseable {
 
 	private void compareAgain(@Nullable PoolComparison comparison) {
 		if (comparison != null) {
-			comparison.again(this, (difference) -> later("Failed to close the connection of the session locks",
-					() -> this.owner.destroy(difference)));
+			comparison.again(this::tryLock, this::unlock,
+					(difference) -> later("Failed to close the connection of the session locks",
+							() -> this.owner.destroy(difference)));
 		}
 	}
 

@@ -160,6 +160,16 @@ final class PgDriver {
 	}
 
 	/**
+	 * Return whether the driver can't execute several queries together whose answers have
+	 * not the same columns: it asks for all of them in binary ({@code prepareThreshold}
+	 * -1), and gives each the formats of all.
+	 */
+	static boolean needsOneByOne(Connection connection) {
+		BaseConnection driver = find(connection);
+		return driver != null && driver.getPrepareThreshold() < 0;
+	}
+
+	/**
 	 * Return whether a pooler is in front of a connection: another process answers than
 	 * the one that has greeted the driver.
 	 */

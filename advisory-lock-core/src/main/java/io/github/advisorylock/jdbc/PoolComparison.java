@@ -30,6 +30,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
+import java.util.function.Predicate;
 
 import javax.sql.DataSource;
 
@@ -129,15 +130,17 @@ final class PoolComparison implements ServerJudge.Comparison {
 	/**
 	 * Compare once more if that was last done a minute ago: what names stand for may
 	 * change, and each connection of the pool is as old as it is. Does not wait.
-	 * @param session the session, which is not compared if it was not when it was opened
+	 * @param lock locks a key on the session, which is not compared if it was not when it
+	 * was opened
+	 * @param unlock unlocks it
 	 * @param differs is told that the two databases are not the same
 	 */
-	void again(LockSession session, Consumer<String> differs) {
+	void again(Predicate<Hold> lock, Consumer<Hold> unlock, Consumer<String> differs) {
 		boolean due = this.place != null && this.ticker.nanoTime() - this.comparedNanos > PERIOD_NANOS;
 		if (due && this.underWay.compareAndSet(false, true)) {
 			try {
 				this.workers.execute(new SafeTask("Failed to compare the database of the session locks",
-						() -> compare(session, differs)));
+						() -> compare(lock, unlock, differs)));
 			}
 			catch (Throwable ex) {
 				this.underWay.set(false);
@@ -149,18 +152,18 @@ final class PoolComparison implements ServerJudge.Comparison {
 	/**
 	 * A session that has not got what it is to release is not kept.
 	 */
-	private void compare(LockSession session, Consumer<String> differs) {
+	private void compare(Predicate<Hold> lock, Consumer<Hold> unlock, Consumer<String> differs) {
 		long key = ThreadLocalRandom.current().nextLong();
 		Hold mark = new Hold.OfTick(AdvisoryLockKey.ofValue(key), LockMode.EXCLUSIVE, () -> {
 		});
 		try {
-			if (session.tryLock(mark)) {
+			if (lock.test(mark)) {
 				String difference = null;
 				try {
 					difference = differenceOf(key);
 				}
 				finally {
-					session.unlock(mark);
+					unlock.accept(mark);
 				}
 				if (difference != null) {
 					differs.accept(difference);

@@ -101,6 +101,20 @@ final class SessionConnection {
 	 * @throws OtherProcessException if another process answers than has the locks
 	 */
 	@Nullable String ask(List<? extends Query> queries) throws SQLException {
+		this.doubt = null;
+		if (PgDriver.needsOneByOne(this.connection)) {
+			for (Query query : queries) {
+				execute(List.of(query));
+			}
+		}
+		else {
+			execute(queries);
+		}
+		releaseSurplus();
+		return this.doubt;
+	}
+
+	private void execute(List<? extends Query> queries) throws SQLException {
 		List<Query> ordered = new ArrayList<>(queries);
 		ordered.sort(Comparator.comparing(Query::sql));
 		StringJoiner sql = new StringJoiner(";");
@@ -108,7 +122,6 @@ final class SessionConnection {
 			sql.add(query.sql() + PostgresAdvisoryLockFunctions.HERE);
 		}
 		this.answered = true;
-		this.doubt = null;
 		try (PreparedStatement statement = this.connection.prepareStatement(sql.toString())) {
 			int next = 1;
 			for (Query query : ordered) {
@@ -124,8 +137,6 @@ final class SessionConnection {
 				statement.getMoreResults();
 			}
 		}
-		releaseSurplus();
-		return this.doubt;
 	}
 
 	/**

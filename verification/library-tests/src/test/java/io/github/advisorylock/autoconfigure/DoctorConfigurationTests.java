@@ -68,6 +68,23 @@ class DoctorConfigurationTests {
 						"session locks straight to the server"));
 	}
 
+	/**
+	 * With this setting the driver spoils queries of different columns that it executes
+	 * together.
+	 */
+	@Test
+	void driverThatAsksForBinaryOnlyIsNoReasonForAWarning(CapturedOutput output) {
+		DoctorContexts.inTransaction(TestPostgres.url() + "&prepareThreshold=-1")
+			.withBean(DoctorContexts.SessionJob.class)
+			.run((context) -> {
+				AtomicInteger runs = new AtomicInteger();
+				context.getBean(DoctorContexts.TransactionJob.class).run(runs::incrementAndGet);
+				context.getBean(DoctorContexts.SessionJob.class).run(runs::incrementAndGet);
+				assertThat(runs).hasValue(2);
+				assertThat(output).contains(READY).doesNotContain("WARN");
+			});
+	}
+
 	@Test
 	void manyMethodsAreGroupedByWhatTheyAre(CapturedOutput output) {
 		DoctorContexts.inTransaction(TestPostgres.url())

@@ -109,8 +109,8 @@ class SettingsExaminationTests {
 				() -> CheckContext.OtherUses.NONE,
 				new PostgresAdvisoryLockTemplate(nobody, null, null, "tests", AdvisoryLockKeyFactory.sha256(),
 						Duration.ZERO, 10),
-				nobody, (guarded) -> null, null, null, null, List.of(), LockSessionSettings.DEFAULT, maxHeldLocks,
-				(guarded) -> false);
+				nobody, (guarded) -> null, null, CheckContext.Route.URL, null, null, List.of(),
+				LockSessionSettings.DEFAULT, maxHeldLocks, (guarded) -> false);
 	}
 
 	void job() {

@@ -135,6 +135,24 @@ class LockSessionTests extends AbstractLockTests {
 		assertThat(Thread.interrupted()).isFalse();
 	}
 
+	/**
+	 * With this setting the driver spoils queries of different columns that it executes
+	 * together.
+	 */
+	@Test
+	void commandsOfManyThreadsAreAnsweredWhereTheDriverAsksForBinaryOnly() throws Exception {
+		useSession(TestPostgres.url() + "&prepareThreshold=-1", WhenLost.REPORT, Duration.ofSeconds(2));
+		LockSession session = this.sessions.get(0);
+		List<Future<Long>> answers = new ArrayList<>();
+		for (int i = 0; i < 400; i++) {
+			String sql = "SELECT 4711" + ", 'more'".repeat(i % 4);
+			answers.add(this.threads.submit(() -> session.ask(sql, List.of())));
+		}
+		for (Future<Long> answer : answers) {
+			assertThat(answer.get(Patience.SECONDS, TimeUnit.SECONDS)).isEqualTo(4711);
+		}
+	}
+
 	@Test
 	void everyRunIsInterruptedBeforeAnyListenerIsTold() throws Exception {
 		useSession(TestPostgres.url(), WhenLost.INTERRUPT, Duration.ofSeconds(2));
