@@ -251,7 +251,9 @@ class TransactionWatchTests extends AbstractLockTests {
 					TestPostgres.terminate("job");
 					ticker.advance(HEARTBEAT.multipliedBy(20));
 					return 1;
-				}));
+				}))
+				.extracting(SqlState::of)
+				.isIn("57P01", "08006");
 			assertThat(log.messages()).isEmpty();
 			assertThatExceptionOfType(LockLostException.class)
 				.isThrownBy(() -> this.template.execute(REQUEST, (lock) -> {
