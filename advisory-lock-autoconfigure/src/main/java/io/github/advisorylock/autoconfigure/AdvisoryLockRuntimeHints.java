@@ -24,6 +24,7 @@ import org.springframework.aot.hint.ExecutableMode;
 import org.springframework.aot.hint.MemberCategory;
 import org.springframework.aot.hint.RuntimeHints;
 import org.springframework.aot.hint.RuntimeHintsRegistrar;
+import org.springframework.scheduling.support.CronTrigger;
 
 /**
  * What the library reads, asks for and calls by name, for those who compile ahead of
@@ -45,6 +46,7 @@ final class AdvisoryLockRuntimeHints implements RuntimeHintsRegistrar {
 		hints.reflection()
 			.registerTypeIfPresent(classLoader, "io.github.advisorylock.jdbc.LockSocketFactory",
 					MemberCategory.INVOKE_PUBLIC_CONSTRUCTORS)
+			.registerType(CronTrigger.class, MemberCategory.ACCESS_DECLARED_FIELDS)
 			.registerType(Thread.class, (thread) -> thread.withMethod("isVirtual", List.of(), ExecutableMode.INVOKE));
 	}
 

@@ -25,6 +25,7 @@ import org.springframework.aot.hint.RuntimeHints;
 import org.springframework.aot.hint.RuntimeHintsRegistrar;
 import org.springframework.aot.hint.predicate.RuntimeHintsPredicates;
 import org.springframework.core.io.support.SpringFactoriesLoader;
+import org.springframework.scheduling.support.CronTrigger;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -46,6 +47,7 @@ class AdvisoryLockRuntimeHintsTests {
 				.accepts(hints);
 		}
 		assertThat(RuntimeHintsPredicates.reflection().onType(HikariDataSource.class)).accepts(hints);
+		assertThat(RuntimeHintsPredicates.reflection().onFieldAccess(CronTrigger.class, "zoneId")).accepts(hints);
 	}
 
 }
