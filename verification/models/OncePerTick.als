@@ -14,7 +14,7 @@
  *          BadEndTests.tickThatFailedIsTriedAgainSoOftenAndThenForAnOperatorOnly
  *          BadEndTests.runWhoseTransactionIsCutUsesNoRetryUp
  * cancel   jdbc.RunLimits.revoke, ledger.BadEnd.judge
- *          BadEndTests.runThatAnOperatorCancelsIsNotTriedAgain
+ *          CancelledRunTests.cancelledRunIsNoFailureAndIsNotTriedAgain
  *          BadEndTests.runThatIsEndedByItsLimitIsNotTriedAgain
  * stop     ledger.LedgerLifecycle.stop
  *          MissedOrFailedTickTests.runThatAShutdownEndsIsMadeUpForByAnotherInstanceAndHasNotFailed
