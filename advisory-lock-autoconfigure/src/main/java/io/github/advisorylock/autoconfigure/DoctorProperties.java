@@ -81,6 +81,8 @@ import org.springframework.boot.context.properties.source.InvalidConfigurationPr
  * proxy.
  * @param springBatch What happens when a method of scope TRANSACTION is on a bean that
  * starts jobs of Spring Batch, which refuses to be called in a transaction.
+ * @param otherAdvice What happens when a method has another annotation that makes no
+ * sense beside its lock: ConcurrencyLimit, or Retryable with catchUp.
  * @param schedulerLock What happens when a method has the annotation SchedulerLock of
  * ShedLock and there is no EnableSchedulerLock, so that nothing guards it.
  * @param oneTenant What happens when a method of scope TRANSACTION has no transaction of
@@ -105,9 +107,9 @@ record DoctorProperties(@DefaultValue("fail") Severity notPostgresql, @DefaultVa
 		@DefaultValue("warn") Severity namespace, @DefaultValue("warn") Severity keyOfInstance,
 		@DefaultValue("warn") Severity randomCron, @DefaultValue("warn") Severity scheduling,
 		@DefaultValue("warn") Severity selfInvocation, @DefaultValue("warn") Severity springBatch,
-		@DefaultValue("warn") Severity schedulerLock, @DefaultValue("warn") Severity oneTenant,
-		@DefaultValue("off") Severity unguardedScheduled, @DefaultValue List<String> everyInstance,
-		@DefaultValue("10m") Duration longHold) {
+		@DefaultValue("warn") Severity otherAdvice, @DefaultValue("warn") Severity schedulerLock,
+		@DefaultValue("warn") Severity oneTenant, @DefaultValue("off") Severity unguardedScheduled,
+		@DefaultValue List<String> everyInstance, @DefaultValue("10m") Duration longHold) {
 
 	List<DoctorCheck> switchedOff() {
 		return Arrays.stream(DoctorCheck.values()).filter((check) -> of(check) == Severity.OFF).toList();
@@ -147,6 +149,7 @@ record DoctorProperties(@DefaultValue("fail") Severity notPostgresql, @DefaultVa
 			case SCHEDULING -> this.scheduling;
 			case SELF_INVOCATION -> this.selfInvocation;
 			case SPRING_BATCH -> this.springBatch;
+			case OTHER_ADVICE -> this.otherAdvice;
 			case SCHEDULER_LOCK -> this.schedulerLock;
 			case ONE_TENANT -> this.oneTenant;
 			case UNGUARDED_SCHEDULED -> this.unguardedScheduled;

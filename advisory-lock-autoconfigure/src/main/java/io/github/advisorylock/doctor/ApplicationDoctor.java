@@ -92,6 +92,9 @@ public final class ApplicationDoctor {
 		if (!this.handler.isOff(DoctorCheck.SPRING_BATCH)) {
 			BatchExamination.examine(this.beans, methods, findings);
 		}
+		if (!this.handler.isOff(DoctorCheck.OTHER_ADVICE)) {
+			OtherAdviceExamination.examine(methods, findings);
+		}
 		if (!this.handler.isOff(DoctorCheck.SCHEDULER_LOCK)) {
 			this.unguarded.get().forEach((method) -> foundUnguarded(method, findings));
 		}

@@ -149,6 +149,11 @@ public enum DoctorCheck {
 	SPRING_BATCH,
 
 	/**
+	 * A method has another annotation that makes no sense beside its lock.
+	 */
+	OTHER_ADVICE,
+
+	/**
 	 * A method has the annotation of ShedLock, and nothing guards it.
 	 */
 	SCHEDULER_LOCK,

@@ -38,6 +38,7 @@ import io.github.advisorylock.testsupport.LockContextRunner;
 import io.github.advisorylock.testsupport.TestPostgres;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -48,11 +49,13 @@ import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.event.EventListener;
+import org.springframework.resilience.annotation.ConcurrencyLimit;
 import org.springframework.resilience.annotation.EnableResilientMethods;
 import org.springframework.resilience.annotation.Retryable;
 import org.springframework.resilience.retry.MethodRetryEvent;
 import org.springframework.scheduling.annotation.Scheduled;
 import org.springframework.transaction.annotation.Transactional;
+import org.springframework.util.StringUtils;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
@@ -101,6 +104,7 @@ class RepeatedCallTests {
 		});
 	}
 
+	@Tag("gate")
 	@ParameterizedTest
 	@EnumSource
 	void otherInstanceRunsTheTickWhenNoAttemptIsLeft(Kind kind, CapturedOutput output) {
@@ -157,6 +161,25 @@ class RepeatedCallTests {
 			assertThatIllegalStateException().isThrownBy(() -> Kind.TICK.call(jobs));
 			Awaitility.await().until(() -> TestPostgres.locks().isEmpty());
 		});
+	}
+
+	@Test
+	void otherInstanceMayRunWhereNoTickIsKnown() {
+		inTwoInstances((one, two) -> {
+			one.state().failures = 1;
+			one.state().between = two::transaction;
+			one.transaction();
+			assertThat(two.state().attempts).isOne();
+			assertThat(one.state().attempts).isEqualTo(2);
+		});
+	}
+
+	@Test
+	void annotationsThatMakeNoSenseBesideALockAreTold(CapturedOutput output) {
+		this.runner.withBean(Senseless.class).run((context) -> assertThat(context).hasNotFailed());
+		assertThat(output).contains("method 'limited' of class", "which is inside its lock",
+				"method 'caughtUp' of class", "set 'maxRetries' of @SingleRunner");
+		assertThat(StringUtils.countOccurrencesOf(output.getOut(), "advisory-lock.doctor.other-advice")).isEqualTo(2);
 	}
 
 	private void inTwoInstances(BiConsumer<Jobs, Jobs> test) {
@@ -276,6 +299,21 @@ class RepeatedCallTests {
 		@EventListener
 		public void on(SingleRunnerSkippedEvent event) {
 			this.state.skips.add(event.outcome());
+		}
+
+	}
+
+	static class Senseless {
+
+		@ConcurrencyLimit(1)
+		@SingleRunner("limited")
+		public void limited() {
+		}
+
+		@Scheduled(cron = "0 0 0 * * *", zone = "UTC")
+		@Retryable
+		@SingleRunner(key = "caught-up", once = Once.PER_TICK, catchUp = "1h")
+		public void caughtUp() {
 		}
 
 	}
