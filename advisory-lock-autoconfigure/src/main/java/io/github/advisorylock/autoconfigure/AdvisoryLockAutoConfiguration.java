@@ -90,8 +90,8 @@ public final class AdvisoryLockAutoConfiguration {
 
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-	static ConfigurationPropertiesBindHandlerAdvisor advisoryLockNumberAsTimeCheck(Environment environment) {
-		return NumberAsTimeCheck.advisor(environment);
+	static ConfigurationPropertiesBindHandlerAdvisor advisoryLockTimeUnitStartupCheck(Environment environment) {
+		return TimeUnitStartupCheck.advisor(environment);
 	}
 
 	@Bean

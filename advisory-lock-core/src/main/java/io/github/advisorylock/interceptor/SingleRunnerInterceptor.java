@@ -239,7 +239,17 @@ public class SingleRunnerInterceptor implements MethodInterceptor {
 			if (!(call instanceof Call inside)) {
 				return invocation.proceed();
 			}
-			return (inside.scope == LockScope.SESSION) ? inside.attempt(invocation) : inside.execute(invocation);
+			if (inside.scope == LockScope.TRANSACTION) {
+				return inside.execute(invocation);
+			}
+			inside.attempt();
+			try {
+				return invocation.proceed();
+			}
+			catch (Throwable ex) {
+				inside.thrown = ex;
+				throw ex;
+			}
 		}
 
 	}
@@ -400,22 +410,16 @@ public class SingleRunnerInterceptor implements MethodInterceptor {
 		}
 
 		/**
-		 * Run the method, not for the first time where other advice repeats that.
+		 * Note that the method begins to run, not for the first time where other advice
+		 * repeats that.
 		 */
-		private @Nullable Object attempt(MethodInvocation invocation) throws Throwable {
+		private void attempt() {
 			if (this.runs++ > 0) {
 				LockLog.repeated(this.key, this.fixed, this.scope, this.method, this.thrown, this.request.tick(),
 						this.attempt);
 				this.attempt++;
 			}
 			this.attempt = Math.max(this.attempt, this.lockAttempt);
-			try {
-				return invocation.proceed();
-			}
-			catch (Throwable ex) {
-				this.thrown = ex;
-				throw ex;
-			}
 		}
 
 		@Override
@@ -428,8 +432,10 @@ public class SingleRunnerInterceptor implements MethodInterceptor {
 			boolean hasPlan = this.plan != null || SingleRunnerInterceptor.this.now != null;
 			PlannedTime outside = PlannedTime.bind(hasPlan ? null : PlannedTime.current());
 			try {
-				Object result = (this.scope == LockScope.SESSION) ? this.invocation.proceed()
-						: attempt(this.invocation);
+				if (this.scope == LockScope.TRANSACTION) {
+					attempt();
+				}
+				Object result = this.invocation.proceed();
 				if (result != null) {
 					checkFinished(result);
 				}

@@ -154,16 +154,6 @@ class RepeatedCallTests {
 	}
 
 	@Test
-	void failureThatIsNotRepeatedLeavesNoLock() {
-		this.runner.run((context) -> {
-			Jobs jobs = context.getBean(Jobs.class);
-			jobs.state().failures = 5;
-			assertThatIllegalStateException().isThrownBy(() -> Kind.TICK.call(jobs));
-			Awaitility.await().until(() -> TestPostgres.locks().isEmpty());
-		});
-	}
-
-	@Test
 	void otherInstanceMayRunWhereNoTickIsKnown() {
 		inTwoInstances((one, two) -> {
 			one.state().failures = 1;

@@ -35,7 +35,7 @@ import org.springframework.core.env.Environment;
  * Refuses a number alone where one of our properties is a time. Spring Boot would take it
  * for milliseconds, and those who write it mean seconds, or days.
  */
-final class NumberAsTimeCheck extends AbstractBindHandler {
+final class TimeUnitStartupCheck extends AbstractBindHandler {
 
 	private static final Pattern NUMBER = Pattern.compile("[+-]?\\d+");
 
@@ -43,13 +43,13 @@ final class NumberAsTimeCheck extends AbstractBindHandler {
 
 	private final Environment environment;
 
-	private NumberAsTimeCheck(BindHandler parent, Environment environment) {
+	private TimeUnitStartupCheck(BindHandler parent, Environment environment) {
 		super(parent);
 		this.environment = environment;
 	}
 
 	static ConfigurationPropertiesBindHandlerAdvisor advisor(Environment environment) {
-		return (handler) -> new NumberAsTimeCheck(handler, environment);
+		return (handler) -> new TimeUnitStartupCheck(handler, environment);
 	}
 
 	@Override
