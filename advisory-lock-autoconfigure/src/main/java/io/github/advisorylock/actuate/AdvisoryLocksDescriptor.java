@@ -39,6 +39,8 @@ import org.jspecify.annotations.Nullable;
  * are several
  * @param ledger whether the ledger is in use: without it, nothing is known of runs
  * @param paused the pause of all jobs of the namespace, {@code null} if they are not
+ * @param goOn how many jobs go on nevertheless, as the pause does not hold for them, or
+ * until their run has ended; {@code null} without such a pause
  * @param jobCount how many jobs there are
  * @param states how many of these are in each state
  * @param problemCount how many problems there are
@@ -55,8 +57,8 @@ import org.jspecify.annotations.Nullable;
 @JsonInclude(JsonInclude.Include.NON_NULL)
 public record AdvisoryLocksDescriptor(Instant time, Duration clockSkew, List<Duration> clockSkewBetween,
 		String instance, String namespace, String database, @Nullable List<String> databases, boolean ledger,
-		@Nullable PauseDescriptor paused, int jobCount, Map<String, Integer> states, int problemCount,
-		List<ProblemGroup> problems, int matching, int page, int size, List<JobDescriptor> jobs,
+		@Nullable PauseDescriptor paused, @Nullable Integer goOn, int jobCount, Map<String, Integer> states,
+		int problemCount, List<ProblemGroup> problems, int matching, int page, int size, List<JobDescriptor> jobs,
 		List<LeaderDescriptor> leaders, List<InstanceDescriptor> instances) {
 
 	/**
@@ -156,14 +158,22 @@ public record AdvisoryLocksDescriptor(Instant time, Duration clockSkew, List<Dur
 	/**
 	 * The keys of the ledger that were made from arguments.
 	 *
-	 * @param count how many of them have a row of their own, which those that run once
-	 * have not; 1,000 stands for more, too
+	 * @param count how many of them have a row of their own, or of those that run once,
+	 * which have none, a run that is told; 1,000 stands for more, too
 	 * @param latest the latest few, newest first
 	 * @param failureCount how many keys, among the last 50 failures, have failed within a
 	 * day and not run since
 	 * @param failed the latest few of these, newest first
 	 */
 	public record KeysDescriptor(int count, List<KeyDescriptor> latest, int failureCount, List<KeyDescriptor> failed) {
+
+		/**
+		 * Count also keys that have no row, of which runs are told.
+		 */
+		KeysDescriptor with(List<RunDescriptor> runs) {
+			int known = (int) runs.stream().map(RunDescriptor::key).distinct().count();
+			return new KeysDescriptor(Math.max(this.count, known), this.latest, this.failureCount, this.failed);
+		}
 
 	}
 
@@ -319,8 +329,9 @@ public record AdvisoryLocksDescriptor(Instant time, Duration clockSkew, List<Dur
 		RunDescriptor brief() {
 			return new RunDescriptor(null, this.attempt, this.instance, null,
 					this.startedAt.truncatedTo(ChronoUnit.MILLIS), null,
-					(this.duration != null) ? Duration.ofMillis(this.duration.toMillis()) : null, this.outcome,
-					this.error, null, null, null, this.key);
+					(this.duration != null && this.duration.toMillis() > 0)
+							? this.duration.truncatedTo(ChronoUnit.MILLIS) : this.duration,
+					this.outcome, this.error, null, null, null, this.key);
 		}
 
 	}
@@ -450,6 +461,8 @@ public record AdvisoryLocksDescriptor(Instant time, Duration clockSkew, List<Dur
 	 * @param instance the instance, {@code null} if it is none of this library
 	 * @param thread the name of the thread
 	 * @param state the state of the thread
+	 * @param since since when the run lasts, as is recorded, or the transaction that has
+	 * the lock
 	 * @param pid the process of the server whose transaction has the lock
 	 * @param connection what its connection is doing
 	 * @param statement its statement; hidden from who may not see values
@@ -460,8 +473,8 @@ public record AdvisoryLocksDescriptor(Instant time, Duration clockSkew, List<Dur
 	 */
 	@JsonInclude(JsonInclude.Include.NON_EMPTY)
 	public record RunningDescriptor(@Nullable String instance, @Nullable String thread, @Nullable String state,
-			@Nullable Integer pid, @Nullable String connection, @Nullable String statement, List<Integer> waitsFor,
-			@Nullable List<String> frames, @Nullable String error) {
+			@Nullable Instant since, @Nullable Integer pid, @Nullable String connection, @Nullable String statement,
+			List<Integer> waitsFor, @Nullable List<String> frames, @Nullable String error) {
 
 	}
 

@@ -218,7 +218,8 @@ public class AdvisoryLocksEndpointWebExtension {
 		try {
 			Object body = answer.get();
 			return (body != null) ? new WebEndpointResponse<>(body)
-					: new WebEndpointResponse<>(WebEndpointResponse.STATUS_NOT_FOUND);
+					: new WebEndpointResponse<>(new ErrorDescriptor("There is no such job, and nobody holds its lock"),
+							WebEndpointResponse.STATUS_NOT_FOUND);
 		}
 		catch (IllegalArgumentException ex) {
 			return new WebEndpointResponse<>(new ErrorDescriptor(String.valueOf(ex.getMessage())),

@@ -200,10 +200,15 @@ public class AdvisoryLocksSource {
 		List<ProblemGroup> problems = Problems.of(all, instances);
 		return new AdvisoryLocksDescriptor(activity.time(), activity.skew().truncatedTo(ChronoUnit.MILLIS),
 				activity.skewBetween(), InstanceName.get(), namespace, activity.database(), managers, records.isInUse(),
-				recorded.pause(), all.size(), states(all), problems.stream().mapToInt(ProblemGroup::count).sum(),
-				problems, matching.size(), filter.page(), filter.size(),
+				recorded.pause(), (recorded.pause() != null) ? goOn(all) : null, all.size(), states(all),
+				problems.stream().mapToInt(ProblemGroup::count).sum(), problems, matching.size(), filter.page(),
+				filter.size(),
 				matching.stream().skip(filter.offset()).limit(filter.size()).map(JobDescriptor::brief).toList(),
 				leading, instances.stream().limit(MOST_INSTANCES).toList());
+	}
+
+	private static int goOn(List<JobDescriptor> jobs) {
+		return (int) jobs.stream().filter((job) -> job.paused() == null || !job.holders().isEmpty()).count();
 	}
 
 	private <T extends @Nullable Object> T ask(Supplier<T> question) {
@@ -249,9 +254,10 @@ public class AdvisoryLocksSource {
 		LockActivity activity = ask(() -> this.monitor.locks(numbers));
 		LockTable locks = new LockTable(activity, List.of(), redaction::query);
 		boolean template = table.isTemplate(id) || (recorded != null && recorded.template());
-		KeysDescriptor keys = template ? ask(() -> records.keys(id, LATEST_KEYS, redaction)) : null;
-		JobDescriptor job = table.describe(id, locks, recorded, keys).get(0);
 		List<RunDescriptor> runs = ask(() -> records.runs(id, template, RUNS, redaction));
+		KeysDescriptor rows = template ? ask(() -> records.keys(id, LATEST_KEYS, redaction)) : null;
+		KeysDescriptor keys = (rows != null) ? rows.with(runs) : null;
+		JobDescriptor job = table.describe(id, locks, recorded, keys).get(0);
 		return Optional
 			.of(new JobDetailsDescriptor(activity.time(), InstanceName.get(), job.with(RunStatistics.of(runs)), runs));
 	}

@@ -35,6 +35,7 @@ import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.KeysDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.PauseDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.Problem;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.RunDescriptor;
+import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.ScheduleDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.TickDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.WaiterDescriptor;
 import io.github.advisorylock.actuate.JobRegistry.RecordedJob;
@@ -149,13 +150,17 @@ final class JobTable {
 		TickDescriptor open = openTick(method, job);
 		Instant nextHere = (method != null) ? this.schedules.next(method.method()) : null;
 		Instant next = nextAfter(job, locks.time());
+		List<ScheduleDescriptor> schedules = (method != null) ? this.schedules.of(method.method())
+				: (job != null) ? job.schedules() : List.of();
+		if (next == null && nextHere == null) {
+			next = RecordedSchedule.next(schedules, locks.time());
+		}
 		return new JobDescriptor(id.key(), id.namespace(),
 				(method != null) ? method(method) : (job != null) ? job.target() : null,
 				(method != null) ? method.operation().scope() : (job != null) ? job.scope() : null,
-				(permits > 1) ? permits : null,
-				(method != null) ? this.schedules.of(method.method()) : (job != null) ? job.schedules() : List.of(),
-				state(holders, waiters, paused, job), (next != null) ? next : nextHere, lastRun,
-				attempt(holders, lastRun, open),
+				(permits > 1) ? permits : null, schedules, state(holders, waiters, paused, job),
+				(next != null) ? next : nextHere, lastRun,
+				attempt(holders, lastRun, (catchUp(method, job) != null) ? open : null, locks.time()),
 				(method != null) ? this.counter.of(method.operation().method()) : Map.of(), holders, waiters, paused,
 				problems(id, key, paused, job, differsElsewhere(permits, wanted, locks, (method != null) ? job : null)),
 				actions(method, job, paused, holders, locks), nextHere, (job != null) ? job.lastTick() : null, open,
@@ -186,18 +191,23 @@ final class JobTable {
 	}
 
 	/**
-	 * A run in scope {@code TRANSACTION} has written nothing yet that others can see: it
-	 * is the one after those that are known of its tick.
+	 * A run in scope {@code TRANSACTION} has written nothing yet that others can see. It
+	 * is the one after those that are known of its tick, if that may be tried again by
+	 * now: else somebody runs the job by hand.
 	 */
 	private static @Nullable Integer attempt(List<HolderDescriptor> holders, @Nullable RunDescriptor lastRun,
-			@Nullable TickDescriptor open) {
+			@Nullable TickDescriptor open, Instant now) {
 		if (holders.isEmpty()) {
 			return null;
 		}
 		if (lastRun != null && lastRun.finishedAt() == null) {
 			return lastRun.attempt();
 		}
-		return (open != null) ? Integer.valueOf(open.attempts() + 1) : null;
+		if (open == null || open.givenUp() != null) {
+			return null;
+		}
+		Instant retryAt = open.retryAt();
+		return (retryAt == null || !retryAt.isAfter(now)) ? Integer.valueOf(open.attempts() + 1) : null;
 	}
 
 	private List<Problem> problems(JobId id, @Nullable AdvisoryLockKey key, @Nullable PauseDescriptor paused,

@@ -18,15 +18,21 @@ package io.github.advisorylock.actuate;
 
 import java.time.DateTimeException;
 import java.time.Duration;
+import java.time.Instant;
+import java.time.ZoneId;
+import java.time.ZonedDateTime;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.Stream;
 
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.ScheduleDescriptor;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.boot.json.JsonParserFactory;
+import org.springframework.scheduling.support.CronExpression;
 
 /**
  * When a job is called, as the instances that have its method have recorded.
@@ -72,6 +78,29 @@ final class RecordedSchedule {
 		}
 		catch (IllegalArgumentException | DateTimeException ex) {
 			return List.of();
+		}
+	}
+
+	/**
+	 * Return the next time of the cron expressions among some schedules, {@code null} if
+	 * there is none: a scheduler does not know it while its call is under way.
+	 */
+	static @Nullable Instant next(List<ScheduleDescriptor> schedules, Instant now) {
+		return schedules.stream().flatMap((one) -> next(one, now)).min(Comparator.naturalOrder()).orElse(null);
+	}
+
+	private static Stream<Instant> next(ScheduleDescriptor schedule, Instant now) {
+		String expression = schedule.expression();
+		String zone = schedule.zone();
+		if (expression == null || zone == null || !CronExpression.isValidExpression(expression)) {
+			return Stream.empty();
+		}
+		try {
+			ZonedDateTime next = CronExpression.parse(expression).next(now.atZone(ZoneId.of(zone)));
+			return Stream.ofNullable(next).map(ZonedDateTime::toInstant);
+		}
+		catch (DateTimeException ex) {
+			return Stream.empty();
 		}
 	}
 

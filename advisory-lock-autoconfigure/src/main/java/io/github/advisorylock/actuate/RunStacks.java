@@ -17,13 +17,16 @@
 package io.github.advisorylock.actuate;
 
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.function.Predicate;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 import io.github.advisorylock.AdvisoryLockKey;
+import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.RunDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.RunningDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.StackDescriptor;
 import io.github.advisorylock.actuate.JobRegistry.RemoteStack;
@@ -88,8 +91,18 @@ final class RunStacks {
 				this.holders::wake, (answered) -> hasAll(remaining(holders, locks), join(own, answered)), PATIENCE);
 		List<RemoteStack> known = join(own, (answers != null) ? answers : List.of());
 		List<RunningDescriptor> runs = new ArrayList<>();
-		known.forEach((run) -> runs.add(describe(run.instance(), run.stack())));
-		silent(remaining(holders, locks), known).forEach((holder) -> runs.add(describeSilent(holder, answers != null)));
+		RunDescriptor last = this.records.job(JobId.of(key), this.redaction)
+			.map(JobRegistry.RecordedJob::lastRun)
+			.orElse(null);
+		known.forEach((run) -> runs.add(describe(run.instance(), run.stack(),
+				holders.stream()
+					.filter((holder) -> isOf(run, holder))
+					.map((holder) -> ActSubject.since(holder, last))
+					.filter(Objects::nonNull)
+					.findFirst()
+					.orElse(null))));
+		silent(remaining(holders, locks), known)
+			.forEach((holder) -> runs.add(describeSilent(holder, ActSubject.since(holder, last), answers != null)));
 		return new StackDescriptor(InstanceName.get(), key.name(), key.namespace(), List.copyOf(runs));
 	}
 
@@ -143,23 +156,23 @@ final class RunStacks {
 		return end != null && name.endsWith(end);
 	}
 
-	private RunningDescriptor describe(String instance, Run.Stack stack) {
+	private RunningDescriptor describe(String instance, Run.Stack stack, @Nullable Instant since) {
 		Thread.State state = stack.state();
 		Integer pid = (stack.process() != 0) ? stack.process() : null;
 		Activity activity = activity(pid);
 		boolean running = stack.thread() != null;
-		return new RunningDescriptor(instance, stack.thread(), (state != null) ? state.name() : null, pid,
+		return new RunningDescriptor(instance, stack.thread(), (state != null) ? state.name() : null, since, pid,
 				activity.state(), this.redaction.query(activity.query()), activity.waitsFor(),
 				running ? this.redaction.frames(stack.frames()) : null,
 				running ? null : "no thread runs under the lock: 'tryAcquire' has handed it over, or its run is over");
 	}
 
-	private RunningDescriptor describeSilent(Holder holder, boolean asked) {
+	private RunningDescriptor describeSilent(Holder holder, @Nullable Instant since, boolean asked) {
 		String instance = holder.instance();
 		Activity activity = activity(holder.pid());
 		String reason = asked ? " within 5 s" : ": without the ledger, an instance knows its own runs only";
 		String error = (instance != null) ? "no answer from " + instance + reason : describeStranger(holder);
-		return new RunningDescriptor(instance, null, null, holder.pid(), activity.state(),
+		return new RunningDescriptor(instance, null, null, since, holder.pid(), activity.state(),
 				this.redaction.query(activity.query()), activity.waitsFor(), null, error);
 	}
 

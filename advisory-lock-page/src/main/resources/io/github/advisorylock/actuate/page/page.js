@@ -26,6 +26,9 @@ const problems = {
   PAUSED: ["job is paused", "jobs are paused"]
 };
 
+/* What a state says already. */
+const sameAs = { failing: "FAILED", paused: "PAUSED", overdue: "OVERDUE" };
+
 /* Markup is what this file writes; whatever stands between is text. */
 class Markup {
   constructor(text) {
@@ -96,6 +99,15 @@ function address() {
   return settings.endpoint + "?" + sent;
 }
 
+/* Whoever logs in sends a page, or elsewhere to one, and no JSON. */
+async function send(target, options) {
+  const response = await fetch(target, { credentials: "same-origin", cache: "no-store", redirect: "manual", ...options, headers: { Accept: "application/json", ...options?.headers } });
+  if (response.redirected || response.type === "opaqueredirect" || [401, 403].includes(response.status) || (response.ok && (response.headers.get("Content-Type") || "").startsWith("text/html"))) {
+    throw new Error("you are logged out");
+  }
+  return { response, body: await response.json().catch(() => null) };
+}
+
 /* There is one question at a time, so that a server in trouble gets no more of them. */
 async function load() {
   request?.abort();
@@ -105,18 +117,14 @@ async function load() {
     if (!settings.endpoint) {
       throw new Error("the endpoint advisorylocks is not exposed");
     }
-    const response = await fetch(address(), { headers: { Accept: "application/json" }, credentials: "same-origin", cache: "no-store", signal: mine.signal });
-    const body = await response.json().catch(() => null);
+    const { response, body } = await send(address(), { signal: mine.signal });
     if (mine !== request) {
       return;
-    }
-    if (response.redirected || [401, 403].includes(response.status)) {
-      throw new Error("you are logged out");
     }
     if (response.ok ? body === null : ![400, 404].includes(response.status)) {
       throw new Error(body?.error || "status " + response.status);
     }
-    answer = response.ok ? body : { refused: body?.error || "There is no such job." };
+    answer = response.ok ? body : { refused: response.status === 404 ? "There is no such job." : body?.error };
     answeredAt = new Date();
     failure = null;
   }
@@ -136,7 +144,7 @@ function tick() {
     failure = "it takes long";
     render();
   }
-  if (!request && !document.hidden && !$("confirm").open && $("live").getAttribute("aria-pressed") === "true" && Date.now() - ended >= refresh) {
+  if (!request && !document.hidden && $("live").getAttribute("aria-pressed") === "true" && Date.now() - ended >= refresh) {
     load();
   }
 }
@@ -179,7 +187,7 @@ function millis(text) {
 
 function span(ms) {
   const seconds = Math.round(ms / 1000);
-  return ms < 1000 ? Math.round(ms) + " ms" : ms < 60000 ? (ms / 1000).toFixed(1) + " s"
+  return ms > 0 && ms < 1 ? "< 1 ms" : ms < 1000 ? Math.round(ms) + " ms" : ms < 60000 ? (ms / 1000).toFixed(1) + " s"
     : seconds < 3600 ? Math.floor(seconds / 60) + " min " + seconds % 60 + " s"
     : seconds < 172800 ? Math.floor(seconds / 3600) + " h " + Math.floor(seconds % 3600 / 60) + " min" : Math.floor(seconds / 86400) + " days";
 }
@@ -190,7 +198,7 @@ const cell = (label, content, kind) => html`<td data-label="${label}" class="${k
 const button = (state) => writable && html`<button type="button" data-state="${state}" class="${acts[state][3] || ""}">${acts[state][0]}</button>`;
 const pausedText = (paused) => html`${paused.all ? "with everything, " : ""}${since(paused.since)} by ${paused.by}${paused.reason ? html`: <q>${paused.reason}</q>` : ""}`;
 const saidOf = (key) => html`<p class="said ${said && said.bad ? "bad" : ""}">${said && said.key === key ? said.text : ""}</p>`;
-const calls = (outcomes) => Object.entries(outcomes || {}).map(([outcome, number]) => html`<span class="count">${number} ${outcome.toLowerCase().replaceAll("_", " ")}</span> `);
+const calls = (outcomes) => Object.entries(outcomes || {}).map(([outcome, number], i) => html`${i ? ", " : ""}<span class="count">${number} ${outcome.toLowerCase().replaceAll("_", " ")}</span>`);
 
 function schedule(one) {
   return html`<span class="schedule"><code>${one.expression || one.type}</code>${one.zone ? " " + one.zone : one.interval ? " every " + span(millis(one.interval)) : ""}</span>`;
@@ -203,7 +211,8 @@ function jobs() {
   const pages = Math.max(1, Math.ceil(answer.matching / answer.size));
   const turn = (text, page) => html`<a href="${link({ ...Object.fromEntries(filter), page })}">${text}</a>`;
   return html`${needed()}
-    <section id="all" data-id="*" data-key="${answer.namespace}"><h2>All jobs</h2>${answer.paused ? html`<p class="paused">Everything is paused ${pausedText({ ...answer.paused, all: false })}</p>` : ""}
+    <section id="all" data-id="*" data-key="${answer.namespace}"><h2>All jobs</h2>${answer.paused ? html`<p class="paused">${answer.goOn ? "All that can be is paused" : "Everything is paused"} ${pausedText({ ...answer.paused, all: false })}</p>
+      ${answer.goOn ? html`<p id="goes-on">${count(answer.goOn, "job goes on", "jobs go on")}: runs that are under way, jobs that were resumed since, methods that the ledger does not record, keys with arguments and other namespaces. They are marked <span class="badge goes-on">goes on</span>.</p>` : ""}` : ""}
       <ul class="tiles">${Object.entries(answer.states).map(([state, number]) => html`<li><a class="${state}" href="${link({ view: "jobs", state })}"><b>${number}</b> ${state}</a></li>`)}</ul>
       ${answer.ledger ? html`<div class="buttons">${button(answer.paused ? "all-resumed" : "all-paused")}</div>` : html`<p class="note">The ledger is not in use: nothing is known of runs, and nothing can be paused.</p>`}${saidOf("*")}</section>
     <p id="count">${answer.matching} of ${count(answer.jobCount, "job", "jobs")}${writable ? "" : ", read-only"}</p>
@@ -222,6 +231,8 @@ function needed() {
     ${group.count > group.latest.length ? html`<p class="note">and ${group.count - group.latest.length} more</p>` : ""}</li>`)}</ul></section>`;
 }
 
+const goesOn = (job) => !job.paused || (job.holders || []).length;
+
 function holderText(job) {
   return (job.holders || []).map((one) => html`<span class="holder">${one.instance ? "on " + one.instance : one.application || "by another program"}, process ${one.pid}, ${since(one.since)}</span>`);
 }
@@ -229,7 +240,7 @@ function holderText(job) {
 function why(job) {
   return html`${holderText(job)}${job.permits ? html` <span class="permits">${(job.holders || []).length} of ${job.permits} at a time</span>` : ""}${job.attempt > 1 && html` <span class="attempt">attempt ${job.attempt}</span>`}${job.paused ? html` <span class="by">${pausedText(job.paused)}</span>` : ""}
     ${job.waiters?.length ? html` <span class="waiters">${count(job.waiters.length, "process waits", "processes wait")}: ${job.waiters.map((one) => one.pid).join(", ")}</span>` : ""}
-    ${(job.problems || []).map((problem) => html` ${badge(problem)}`)}`;
+    ${(job.problems || []).filter((problem) => problem !== sameAs[job.state]).map((problem) => html` ${badge(problem)}`)}${answer.paused && goesOn(job) ? html` <span class="badge goes-on">goes on</span>` : ""}`;
 }
 
 function row(job) {
@@ -250,10 +261,10 @@ function job() {
       ${(one.holders || []).map((holder) => html`<dl>${[["Session", holder.application], ["User", holder.user], ["Client", holder.client], ["Connection", holder.state], ["Statement", holder.query]].map(([label, text]) => text && html`<dt>${label}</dt><dd>${text}</dd>`)}
         ${holder.pid ? html`<dt>To end its session</dt><dd><code class="statement">SELECT pg_terminate_backend(${holder.pid});</code></dd>` : ""}</dl>`)}
       ${(one.waiters || []).map((waiter) => html`<p>Process ${waiter.pid} waits ${since(waiter.since)}${waiter.blockedBy ? " for " + waiter.blockedBy.join(", ") : ""} <small>${waiter.application}</small></p>`)}</div>
-      ${hanging && hanging.key === key ? hangs(hanging) : ""}
-      <div class="buttons actions">${(one.holders || []).length ? html`<button type="button" data-state="stack">Where does it hang?</button>` : ""}${(one.actions || []).filter((state) => acts[state] && state !== (one.paused ? "paused" : "resumed")).map(button)}</div>${saidOf(key)}</section>
+      ${hanging && hanging.key === key && hanging.of === held(one) ? hangs(hanging) : ""}
+      <div class="buttons actions">${(one.holders || []).length ? html`<button type="button" data-state="stack">Where does it hang?</button>` : ""}${sorted(one.actions).filter((state) => acts[state] && state !== (one.paused ? "paused" : "resumed")).map(button)}</div>${saidOf(key)}</section>
+    ${one.openTick ? html`<section id="open"><h2>Open tick</h2><p>Tick ${time(one.openTick.tick)} was tried ${count(one.openTick.attempts, "time", "times")}, and ${again(one)}.</p></section>` : ""}
     ${failed && failed.outcome !== "EXECUTED" ? html`<section id="why"><h2>${failed.outcome === "CANCELLED" ? "The last run was cancelled" : "Why the last run failed"}</h2><p>${badge(failed.outcome)} ${time(failed.startedAt)} on ${failed.instance}: <code>${failed.error || (failed.outcome === "ABANDONED" ? "its instance or its lock was gone" : "not told")}</code></p>
-      ${one.openTick ? html`<p>Tick ${time(one.openTick.tick)} was tried ${count(one.openTick.attempts, "time", "times")}${one.openTick.retryAt ? html`, again at ${time(one.openTick.retryAt)}` : one.openTick.givenUp ? ", and is not tried again by itself" : ""}.</p>` : ""}
       ${failed.stackTrace ? html`<details id="stack"><summary>Stack trace</summary><pre tabindex="0">${failed.stackTrace}</pre></details>` : ""}</section>` : ""}
     ${hung ? html`<section id="hung"><h2>What the run of ${time(hung.startedAt)} was doing for long</h2><pre tabindex="0">${hung.hangStack}</pre></section>` : ""}
     <div class="cards"><section id="about-job"><h2>Job</h2><dl><dt>Method</dt><dd>${one.method || "unknown"}</dd><dt>Scope</dt><dd>${one.scope || "unknown"}</dd>${one.permits ? html`<dt>At a time</dt><dd>${one.permits}</dd>` : ""}
@@ -268,9 +279,22 @@ function job() {
       : html`<p class="empty">No run is known.</p>`}`;
 }
 
+/* A tick that is open is the first thing to do. */
+const sorted = (actions) => (actions || []).includes("retried") ? ["retried", ...actions.filter((state) => state !== "retried")] : actions || [];
+
+/* What becomes of an open tick. */
+function again(one) {
+  return one.paused ? "is not tried again before the job is resumed" : one.openTick.givenUp ? "is not tried again by itself"
+    : one.openTick.retryAt ? html`is tried again at ${time(one.openTick.retryAt)}` : "is open";
+}
+
+/* Which runs are under way: another run has another begin, or another holder. */
+const held = (job) => (job.holders || []).map((one) => [one.instance, one.pid, one.since].join(" ")).join();
+
 function hangs(one) {
-  return html`<div id="hangs"><h3>At ${clock(one.at).time}</h3>${one.runs.map((run) => html`<dl>${[["Instance", run.instance], ["Thread", run.thread && run.thread + ", " + run.state], ["Connection", run.connection], ["Statement", run.statement], ["Waits for", run.waitsFor && "process " + run.waitsFor.join(", ")], ["Unknown", run.error]].map(([label, text]) => text && html`<dt>${label}</dt><dd>${text}</dd>`)}</dl>
-    ${run.frames ? html`<pre tabindex="0">${run.frames.map((frame) => "at " + frame).join("\n")}</pre>` : run.thread && html`<p class="note">Its frames are shown to who may see values.</p>`}`)}${one.runs.length ? "" : html`<p class="note">Nobody runs it.</p>`}</div>`;
+  return html`<div id="hangs"><h3>At ${clock(one.at).time}</h3>${one.runs.map((run) => html`<dl>${[["Instance", run.instance], ["Runs", run.since && since(run.since)], ["Thread", run.thread && run.thread + ", " + run.state], ["Connection", run.connection], ["Statement", run.statement], ["Waits for", run.waitsFor && "process " + run.waitsFor.join(", ")], ["Unknown", run.error]].map(([label, text]) => text && html`<dt>${label}</dt><dd>${text}</dd>`)}</dl>
+    ${run.frames ? html`<pre tabindex="0">${run.frames.map((frame) => "at " + frame).join("\n")}</pre>` : run.thread && html`<p class="note">Its frames are shown to who may see values.</p>`}
+    ${run.thread && !run.pid ? html`<p class="note">In scope SESSION the run works on connections of the application. Neither the pool nor the server tells which of them its thread has.</p>` : ""}`)}${one.runs.length ? "" : html`<p class="note">The run has ended.</p>`}</div>`;
 }
 
 function keysOf(one) {
@@ -293,14 +317,14 @@ function runRow(run, one) {
     ${cell("Duration", run.duration ? span(millis(run.duration)) : "")}${cell("Instance", html`<span class="instance">${run.instance}</span> ${external("Log", settings.log, values)}${external("Trace", settings.trace, values)}`)}${cell("Tick", time(run.tick))}${cell("Error", run.error && html`<code>${run.error}</code>`)}</tr>`;
 }
 
-/* One lane for each instance. */
+/* One lane for each instance, in parts of the width: letters keep their size. */
 function lanes(runs) {
   const from = Math.min(...runs.map((run) => new Date(run.startedAt)));
   const to = Math.max(new Date(answer.time), from + 1);
-  const x = (at) => (at - from) / (to - from) * 600;
+  const x = (at) => (at - from) / (to - from) * 100;
   const instances = [...new Set(runs.map((run) => run.instance))];
-  return html`<svg class="lanes" viewBox="0 0 600 ${instances.length * 40}" role="img" aria-label="${count(runs.length, "run", "runs")} on ${instances.join(", ")}">${instances.map((instance, i) => html`<text x="0" y="${i * 40 + 13}">${instance}</text><line x1="0" x2="600" y1="${i * 40 + 28}" y2="${i * 40 + 28}"/>
-    ${runs.filter((run) => run.instance === instance).map((run) => html`<rect class="${run.outcome || "RUNNING"}" x="${x(new Date(run.startedAt)).toFixed(1)}" y="${i * 40 + 18}" height="20" width="${Math.max(3, x(run.finishedAt ? new Date(run.finishedAt) : to) - x(new Date(run.startedAt))).toFixed(1)}"/>`)}`)}</svg>
+  return html`<svg class="lanes" height="${instances.length * 40}" role="img" aria-label="${count(runs.length, "run", "runs")} on ${instances.join(", ")}">${instances.map((instance, i) => html`<text x="0" y="${i * 40 + 13}">${instance}</text><line x1="0" x2="100%" y1="${i * 40 + 28}" y2="${i * 40 + 28}"/>
+    ${runs.filter((run) => run.instance === instance).map((run) => html`<rect class="${run.outcome || "RUNNING"}" x="${x(new Date(run.startedAt)).toFixed(2)}%" y="${i * 40 + 18}" height="20" width="${Math.max(0.5, x(run.finishedAt ? new Date(run.finishedAt) : to) - x(new Date(run.startedAt))).toFixed(2)}%"/>`)}`)}</svg>
     <p class="ends">${time(new Date(from).toISOString())} <span>now</span></p>`;
 }
 
@@ -311,7 +335,7 @@ function bars(runs) {
   return html`<svg class="bars" viewBox="0 0 600 90" role="img" aria-label="The longest of ${count(runs.length, "run", "runs")} that executed took ${span(most)}">${[...runs].reverse().map((run, i) => {
     const height = run.outcome === "EXECUTED" ? Math.max(2, millis(run.duration) / most * 88) : 12;
     return html`<rect class="${run.outcome || "RUNNING"}" x="${(i * wide).toFixed(1)}" y="${(90 - height).toFixed(1)}" width="${(wide * 0.8).toFixed(1)}" height="${height.toFixed(1)}"/>`;
-  })}</svg><p class="ends">earlier <span>highest: ${span(most)}</span></p>`;
+  })}</svg><p class="ends">earlier <span>longest that executed: ${span(most)}</span></p>`;
 }
 
 function leaders() {
@@ -343,16 +367,24 @@ function render() {
   document.querySelectorAll("#views a").forEach((one) => one.setAttribute("aria-current", one.getAttribute("href") === "?view=" + (view === "job" ? "jobs" : view) ? "page" : "false"));
   $("filter").hidden = view !== "jobs";
   $("zone").textContent = "Times in " + (local ? Intl.DateTimeFormat().resolvedOptions().timeZone || "local time" : "UTC");
+  const kept = draw(answer === null ? html`<p class="empty">${failure === null ? "Asking ..." : "Nothing is known."}</p>` : answer.refused ? html`<p class="empty">${answer.refused}</p>` : html`${databases()}${views[view][1]()}`);
+  $("kept").textContent = kept ? "Not refreshed while text is selected." : "";
+  follow();
+  if (kept) {
+    return;
+  }
   $("about").innerHTML = answer?.time ? html`<span id="updated" data-time="${answer.time}">${time(answer.time)}</span> from <span class="instance">${answer.instance}</span>${answer.database ? html`, database ${answer.database}` : ""}`.text : "";
-  draw(answer === null ? html`<p class="empty">${failure === null ? "Asking ..." : "Nothing is known."}</p>` : answer.refused ? html`<p class="empty">${answer.refused}</p>` : html`${databases()}${views[view][1]()}`);
 }
 
-/* Keeps the focus, what is open, and a text that somebody is about to copy. */
+/* Keeps the focus, what is open, and a text that somebody is about to copy: then it draws nothing, and says so. */
 function draw(markup) {
   const view = $("view");
   const selection = getSelection();
-  if (markup.text === drawn || (failure === null && !selection.isCollapsed && view.contains(selection.anchorNode))) {
-    return;
+  if (markup.text !== drawn && failure === null && !selection.isCollapsed && view.contains(selection.anchorNode)) {
+    return true;
+  }
+  if (markup.text === drawn) {
+    return false;
   }
   const active = view.contains(document.activeElement) ? document.activeElement : null;
   const row = active?.closest("[data-key]")?.dataset.key;
@@ -364,6 +396,7 @@ function draw(markup) {
     const near = [...view.querySelectorAll("a, button, summary, pre")].filter((one) => one.closest("[data-key]")?.dataset.key === row && one.nodeName === active.nodeName);
     (near.find((one) => mark(one) === mark(active)) || near[0] || $("main")).focus();
   }
+  return false;
 }
 
 /* Acts */
@@ -383,14 +416,18 @@ async function act(what) {
   const subject = what.all ? "Everything" : "\"" + what.name + "\"";
   say(what.key, "Asking ...");
   try {
-    const response = await fetch(settings.endpoint + (what.all ? "" : path(what.namespace, what.name)), {
-      method: "POST", credentials: "same-origin",
-      body: JSON.stringify({ state: what.state.replace("all-", ""), reason: what.reason || undefined, transactionManager: query().get("manager") || undefined }),
+    const wanted = what.state.replace("all-", "");
+    const { response, body } = await send(settings.endpoint + (what.all ? "" : path(what.namespace, what.name)), {
+      method: "POST",
+      body: JSON.stringify({ state: wanted, reason: what.reason || undefined, since: what.since, tick: what.tick, transactionManager: query().get("manager") || undefined }),
       headers: { "Content-Type": "application/json", "X-Requested-With": "advisorylockspage", ...csrf() }
     });
-    const result = await response.json().catch(() => ({}));
+    const result = body || {};
     if (!response.ok) {
-      say(what.key, subject + " was not changed: " + (typeof result.error === "string" && [400, 409, 503].includes(response.status) ? result.error : "status " + response.status), true);
+      say(what.key, subject + " was not changed: " + (typeof result.error === "string" && [400, 404, 409, 503].includes(response.status) ? result.error : "status " + response.status), true);
+    }
+    else if (result.state !== wanted) {
+      say(what.key, "The answer does not say that " + subject + " was changed. Look at its state", true);
     }
     else if (["running", "retried"].includes(what.state) && result.outcome) {
       say(what.key, subject + " ended: " + result.outcome + (result.error ? ", " + result.error : ""), result.outcome === "FAILED");
@@ -400,7 +437,7 @@ async function act(what) {
     }
   }
   catch (error) {
-    say(what.key, subject + " was not changed: " + error.message, true);
+    say(what.key, error.message === "you are logged out" ? subject + " was not changed: " + error.message : "There is no answer about " + subject + ": " + error.message + ". Look at its state", true);
   }
   load();
 }
@@ -408,18 +445,17 @@ async function act(what) {
 /* Changes nothing, so there is nothing to confirm. The instance that runs the job has five seconds to answer. */
 async function look(key) {
   const { namespace, key: name } = answer.job;
+  const of = held(answer.job);
   const manager = query().get("manager");
   say(key, "Asking the instance that runs it ...");
   try {
-    const response = await fetch(settings.endpoint + path(namespace, name) + "/stack?" + new URLSearchParams(manager ? { transactionManager: manager } : {}),
-      { headers: { Accept: "application/json" }, credentials: "same-origin", cache: "no-store" });
-    const result = await response.json().catch(() => ({}));
-    if (!response.ok || !result.runs) {
-      throw new Error(typeof result.error === "string" ? result.error : "status " + response.status);
+    const { response, body: result } = await send(settings.endpoint + path(namespace, name) + "/stack?" + new URLSearchParams(manager ? { transactionManager: manager } : {}));
+    if (!response.ok || !result?.runs) {
+      throw new Error(typeof result?.error === "string" ? result.error : "status " + response.status);
     }
-    hanging = { key, at: new Date(), runs: result.runs };
+    hanging = { key, of, at: new Date(), runs: result.runs };
     const silent = result.runs.find((run) => run.error);
-    say(key, silent ? silent.error : result.runs.length ? "It is shown what it does." : "Nobody runs it.", Boolean(silent));
+    say(key, silent ? silent.error : result.runs.length ? "The page shows what it is doing." : "The run has ended.", Boolean(silent));
   }
   catch (error) {
     say(key, "There is no answer: " + error.message, true);
@@ -429,15 +465,34 @@ async function look(key) {
 function ask(state, place) {
   const all = place.dataset.id === "*";
   const [verb, does, , danger] = acts[state];
-  asked = { state, all, key: all ? "*" : place.dataset.key, name: all ? answer.namespace : answer.job.key, namespace: all ? null : answer.job.namespace };
+  const holder = state === "cancelled" && answer.job.holders?.[0];
+  const open = !all && answer.job.openTick;
+  asked = { state, all, key: all ? "*" : place.dataset.key, name: all ? answer.namespace : answer.job.key, namespace: all ? null : answer.job.namespace,
+    since: holder ? holder.since || answer.time : undefined, of: holder ? held(answer.job) : undefined, tick: state === "retried" && open ? open.tick : undefined };
   $("confirm-title").textContent = verb + (all ? "?" : " \"" + asked.name + "\"?");
   $("confirm-text").textContent = does;
+  $("confirm-about").innerHTML = (holder ? html`This is the run on <b class="instance">${holder.instance}</b>, ${holder.since ? since(holder.since) : "whose begin is not known"}.`
+    : state === "retried" && open ? html`This is the tick of ${time(open.tick)}.`
+    : state === "running" && open ? html`The tick of ${time(open.tick)} stays open, and ${again(answer.job)}${(answer.job.actions || []).includes("retried") ? html`: <i>Retry tick</i> does that now` : ""}.`
+    : html``).text;
+  $("confirm-yes").disabled = false;
+  $("confirm-over").textContent = "";
   $("confirm-why").hidden = !state.endsWith("paused");
   $("confirm-reason").value = "";
   $("confirm-yes").textContent = verb;
   $("confirm-yes").className = danger || "";
   $("confirm").showModal();
   $("confirm-no").focus();
+}
+
+/* What is shown behind the dialog goes on, and the dialog says so when what it is about has ended. */
+function follow() {
+  const job = answer?.job;
+  const over = asked && $("confirm").open && job && name(job) === asked.key && (asked.of !== undefined ? held(job) !== asked.of : asked.tick !== undefined && job.openTick?.tick !== asked.tick);
+  if (over) {
+    $("confirm-yes").disabled = true;
+    $("confirm-over").textContent = asked.of !== undefined ? "That run has ended. " + ((job.holders || []).length ? "Another one is under way." : "There is nothing to cancel.") : "That tick is no longer open.";
+  }
 }
 
 function fill() {

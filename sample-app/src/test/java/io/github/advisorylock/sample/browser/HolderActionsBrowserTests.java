@@ -16,6 +16,10 @@
 
 package io.github.advisorylock.sample.browser;
 
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
@@ -24,6 +28,7 @@ import io.github.advisorylock.AdvisoryLockKey;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.openqa.selenium.By;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -63,8 +68,8 @@ class HolderActionsBrowserTests extends AbstractBrowserTests {
 		assertThat(page.holder()).startsWith(holder.name());
 		page.act(INDEX, "cancelled", "has ended");
 		OperatorPage.await().untilAsserted(() -> {
-			assertThat(page.element("#job").getDomAttribute("data-state")).isEqualTo("failing");
-			assertThat(page.element("#now").getText()).contains("failed");
+			assertThat(page.element("#job").getDomAttribute("data-state")).isEqualTo("idle");
+			assertThat(page.element("#why").getText()).contains("The last run was cancelled");
 		});
 	}
 
@@ -83,12 +88,16 @@ class HolderActionsBrowserTests extends AbstractBrowserTests {
 		page.act(INDEX, "cancelled", "has ended");
 	}
 
+	/**
+	 * The page does not refresh here, so nothing but the answer tells it.
+	 */
 	@Test
 	void refusalIsShownWithItsReason() throws SQLException {
 		OperatorPage page;
 		try (Connection stranger = hold(INDEX)) {
 			page = pageOfLockHeldBy("other-host:77");
 			page.press(INDEX, "cancelled");
+			stopRefreshing();
 			assertThat(stranger.isValid(5)).isTrue();
 		}
 		OperatorPage.await()
@@ -109,6 +118,58 @@ class HolderActionsBrowserTests extends AbstractBrowserTests {
 			fleet.query(statement);
 			assertThat(stranger.isValid(5)).isFalse();
 		}
+	}
+
+	@Test
+	void dialogNamesTheRunAndSaysWhenItHasEnded() throws Exception {
+		OperatorPage page = pageOfRunOnHolder();
+		page.press(INDEX, "cancelled");
+		assertThat(page.element("#confirm-about").getText()).contains(holder.name(), "since");
+		assertThat(page.element("#confirm-yes").isEnabled()).isTrue();
+		post("cancelled");
+		OperatorPage.await()
+			.untilAsserted(() -> assertThat(page.element("#confirm-over").getText()).contains("That run has ended"));
+		assertThat(page.element("#confirm-yes").isEnabled()).isFalse();
+	}
+
+	@Test
+	void runThatHasBegunSinceIsNotCancelled() throws Exception {
+		OperatorPage page = pageOfRunOnHolder();
+		page.press(INDEX, "cancelled");
+		stopRefreshing();
+		post("cancelled");
+		post("running");
+		page.confirm();
+		OperatorPage.await()
+			.untilAsserted(() -> assertThat(page.status(INDEX)).contains("was not changed", "another run is under way",
+					holder.name()));
+		assertThat(post("cancelled")).contains("ENDED");
+	}
+
+	@Test
+	void answerOfWhereItHangsGoesWithItsRun() throws Exception {
+		OperatorPage page = pageOfRunOnHolder();
+		OperatorPage.await().untilAsserted(() -> {
+			page.element("#job button[data-state=stack]").click();
+			assertThat(page.element("#hangs").getText()).contains("Runs", "since");
+		});
+		post("cancelled");
+		post("running");
+		OperatorPage.await().until(() -> browser.driver().findElements(By.id("hangs")).isEmpty());
+		post("cancelled");
+	}
+
+	private static void stopRefreshing() {
+		browser.run("document.getElementById('live').click()");
+	}
+
+	private static String post(String state) throws Exception {
+		return HttpClient.newHttpClient()
+			.send(HttpRequest.newBuilder(URI.create(holder.address() + "/actuator/advisorylocks/" + INDEX))
+				.header("Content-Type", "application/json")
+				.POST(HttpRequest.BodyPublishers.ofString("{\"state\":\"" + state + "\"}"))
+				.build(), HttpResponse.BodyHandlers.ofString())
+			.body();
 	}
 
 	private static OperatorPage pageOfRunOnHolder() {

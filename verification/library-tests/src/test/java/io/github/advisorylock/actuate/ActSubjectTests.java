@@ -127,6 +127,17 @@ class ActSubjectTests {
 		Gate.assertThatCancellationEnds(run);
 	}
 
+	@ParameterizedTest
+	@ValueSource(strings = { "transaction", "session" })
+	void whereARunHangsHasItsBegin(String key) {
+		CompletableFuture<Void> run = hang(key);
+		assertThat(
+				EndpointAnswer.of(asked.get(EndpointAnswer.ALL + "/" + key + "/stack")).<String>read("$.runs[0].since"))
+			.isEqualTo(since(asked, key));
+		jobs().finish();
+		await().until(run::isDone);
+	}
+
 	@Test
 	void runWithoutRecordsIsComparedByTheInstanceThatHasIt() {
 		String[] properties = { PROPERTIES[0], PROPERTIES[1], PROPERTIES[3], "advisory-lock.ledger.enabled=false" };

@@ -123,10 +123,28 @@ class TickActionsTests {
 	}
 
 	@Test
+	void cronJobHasANextRunWhileItsPlannedOneIsUnderWay() {
+		try (OperatedApplication other = OperatedApplication.start(Nothing.class, PROPERTIES)) {
+			TestPostgres.execute("UPDATE operated_job SET next_at = now() - INTERVAL '1 second' WHERE key = 'report'");
+			assertThat(EndpointAnswer.job(other, "report").get("next")).asString().endsWith("-01-01T03:00:00Z");
+		}
+	}
+
+	@Test
+	void answerThatThereIsNoSuchJobHasAReason() {
+		HttpResponse<String> answer = this.application.get(EndpointAnswer.ALL + "/unknown");
+		assertThat(answer.statusCode()).isEqualTo(404);
+		assertThat(answer.body()).contains("There is no such job");
+	}
+
+	@Test
 	void tickOfAJobThatRunsOrIsPausedIsNotTriedAgain() {
 		fail("report", jobs()::report);
 		try (ForeignSession session = ForeignSession.holding(AdvisoryLockKey.of("shop", "report"))) {
+			assertThat(job("report")).as("a run by hand: the tick is given up").doesNotContainKey("attempt");
+			TestPostgres.execute("UPDATE operated_job SET given_up = false, retry_at = NULL WHERE key = 'report'");
 			assertThat(job("report")).as("the run after the one that failed").containsEntry("attempt", 2);
+			TestPostgres.execute("UPDATE operated_job SET given_up = true WHERE key = 'report'");
 			assertRefused("report", "or it runs");
 		}
 		this.application.setState("report", "paused");
@@ -143,6 +161,10 @@ class TickActionsTests {
 				.isEqualTo(Map.of("namespace", "shop", "state", "paused", "by", "unauthenticated", "jobs", 3));
 			jobs().plain();
 			assertThat(jobs().runs()).isZero();
+			assertThat(EndpointAnswer.all(other).<Integer>read("$.goOn")).isZero();
+			try (ForeignSession session = ForeignSession.holding(AdvisoryLockKey.of("shop", "plain"))) {
+				assertThat(EndpointAnswer.all(other).<Integer>read("$.goOn")).isEqualTo(1);
+			}
 			assertThat(job("plain")).containsEntry("state", "paused")
 				.extractingByKey("paused")
 				.asString()
