@@ -62,6 +62,8 @@ import org.springframework.util.unit.DataSize;
  * @param namespace What keeps keys apart from those of other applications in the same
  * database. Must not contain a slash. By default the value of 'spring.application.name'.
  * @param keyFormat How PostgreSQL is asked for a key.
+ * @param scope How long the locks of annotated methods live whose annotation does not say
+ * SESSION. By default as long as a transaction.
  * @param waitFor Time to wait for a lock that is busy, where neither annotation nor
  * request say so.
  * @param rememberTicks Longest time for which a lock remembers that a tick was run, so
@@ -87,10 +89,11 @@ import org.springframework.util.unit.DataSize;
 @Lazy
 @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
 public record AdvisoryLockProperties(@DefaultValue("true") boolean enabled, @Nullable String namespace,
-		@DefaultValue("sha256") KeyFormat keyFormat, @DefaultValue("0") Duration waitFor,
-		@DefaultValue("5m") Duration rememberTicks, @Nullable String transactionManager,
-		@DefaultValue("1000") int maxHeldLocks, @DefaultValue Map<String, Job> jobs, @DefaultValue Session session,
-		@DefaultValue Ledger ledger, @DefaultValue Leader leader, @DefaultValue Map<String, Database> databases,
+		@DefaultValue("sha256") KeyFormat keyFormat, @DefaultValue("transaction") LockScope scope,
+		@DefaultValue("0") Duration waitFor, @DefaultValue("5m") Duration rememberTicks,
+		@Nullable String transactionManager, @DefaultValue("1000") int maxHeldLocks,
+		@DefaultValue Map<String, Job> jobs, @DefaultValue Session session, @DefaultValue Ledger ledger,
+		@DefaultValue Leader leader, @DefaultValue Map<String, Database> databases,
 		@NestedConfigurationProperty @DefaultValue DoctorProperties doctor,
 		@NestedConfigurationProperty @DefaultValue AdvisoryLocksPageProperties page,
 		@NestedConfigurationProperty @DefaultValue AdvisoryLockShedLockProperties shedlock, @DefaultValue Test test) {
@@ -108,7 +111,7 @@ public record AdvisoryLockProperties(@DefaultValue("true") boolean enabled, @Nul
 	 */
 	SingleRunnerSettings toSettings(AdvisoryLockKeyFactory keyFactory, Environment environment,
 			Function<String, @Nullable Job> overrides, Function<ResolvableType, @Nullable ResultFormat> results) {
-		this.jobs.forEach((key, job) -> job.toSettings(key, this.enabled));
+		this.jobs.forEach((key, job) -> job.toSettings(key, this.enabled, null));
 		require(this.maxHeldLocks >= 1, "max-held-locks", this.maxHeldLocks, "At least one lock must be possible.");
 		this.session.toSettings();
 		this.ledger.check();
@@ -117,7 +120,8 @@ public record AdvisoryLockProperties(@DefaultValue("true") boolean enabled, @Nul
 		return new SingleRunnerSettings(namespace(environment), keyFactory, notNegative("wait-for", this.waitFor),
 				memory(this.rememberTicks), this.ledger.use(), results, (key) -> {
 					Job job = overrides.apply(key);
-					return (job != null) ? job.toSettings(key, this.enabled) : null;
+					Job known = (job != null) ? job : Job.NONE;
+					return known.toSettings(key, this.enabled, (this.scope == LockScope.SESSION) ? this.scope : null);
 				});
 	}
 
@@ -239,12 +243,16 @@ public record AdvisoryLockProperties(@DefaultValue("true") boolean enabled, @Nul
 	record Job(@DefaultValue("false") boolean paused, @Nullable LockScope scope, @Nullable Duration waitFor,
 			@Nullable Duration minInterval, @Nullable Duration catchUp, @Nullable Duration maxRun) {
 
+		private static final Job NONE = new Job(false, null, null, null, null, null);
+
 		/**
 		 * Return these overrides; what is switched off can't be paused.
+		 * @param scope the scope where they set none, {@code null} for that of the
+		 * annotation
 		 */
-		private SingleRunnerSettings.Job toSettings(String key, boolean enabled) {
+		private SingleRunnerSettings.Job toSettings(String key, boolean enabled, @Nullable LockScope scope) {
 			String prefix = "jobs" + (PLAIN.matcher(key).matches() ? "." + key : "[" + key + "]");
-			return new SingleRunnerSettings.Job(this.paused && enabled, this.scope,
+			return new SingleRunnerSettings.Job(this.paused && enabled, (this.scope != null) ? this.scope : scope,
 					(this.waitFor != null) ? notNegative(prefix + ".wait-for", this.waitFor) : null,
 					(this.minInterval != null) ? positive(prefix + ".min-interval", this.minInterval) : null,
 					(this.catchUp != null) ? positive(prefix + ".catch-up", this.catchUp) : null,

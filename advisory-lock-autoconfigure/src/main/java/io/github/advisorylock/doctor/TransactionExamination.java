@@ -66,14 +66,14 @@ final class TransactionExamination implements Examination {
 					? context.transactions().apply(method) : null;
 			if (transaction != null) {
 				seen.computeIfAbsent(kindOf(transaction), (kind) -> look(transaction, context))
-					.tell(method.toString(), transaction, context, findings);
+					.tell(method, transaction, context, findings);
 			}
 		}
 		PlatformTransactionManager manager = context.transactionManager();
 		if (manager != null && context.usesOtherTransactions()) {
 			MethodTransaction transaction = new MethodTransaction(manager, TransactionDefinition.withDefaults(), false);
 			if (!seen.containsKey(kindOf(transaction))) {
-				look(transaction, context).tell("locks that are taken in code", transaction, context, findings);
+				look(transaction, context).tell(null, transaction, context, findings);
 			}
 		}
 	}
@@ -136,12 +136,14 @@ final class TransactionExamination implements Examination {
 
 		private static final Sight WELL = new Sight(true, false, null);
 
-		private void tell(String method, MethodTransaction transaction, CheckContext context, Findings findings) {
+		private void tell(@Nullable SingleRunnerMethod annotated, MethodTransaction transaction, CheckContext context,
+				Findings findings) {
+			String method = (annotated != null) ? annotated.toString() : "locks that are taken in code";
 			if (this.failure != null) {
 				tellFailure(this.failure, method, transaction.manager(), findings);
 			}
 			else if (!this.covered) {
-				tellUncovered(method, transaction, context, findings);
+				tellUncovered(annotated != null, method, transaction, context, findings);
 			}
 			else if (this.standby) {
 				findings.found(DoctorCheck.STANDBY, StringUtils.capitalize(method)
@@ -173,8 +175,8 @@ final class TransactionExamination implements Examination {
 			}
 		}
 
-		private static void tellUncovered(String method, MethodTransaction transaction, CheckContext context,
-				Findings findings) {
+		private static void tellUncovered(boolean ofMethod, String method, MethodTransaction transaction,
+				CheckContext context, Findings findings) {
 			String manager = "Transactions of " + transaction.manager().getClass().getName();
 			String uncovered = "do not cover the DataSource of the advisory locks ("
 					+ PostgresAdvisoryLockTemplate.unwrap(context.dataSource()) + ")";
@@ -183,13 +185,15 @@ final class TransactionExamination implements Examination {
 						manager + ", which the @Transactional of " + method + " begins, " + uncovered
 								+ ", and each run of it fails",
 						"name the manager that does in its @Transactional, or set 'advisory-lock.transaction-manager' to "
-								+ "the name of the manager that does, or its 'scope' to SESSION");
+								+ "the name of the manager that does, or, where there is none, its 'scope' to SESSION, or "
+								+ "'advisory-lock.scope' for all methods");
 			}
 			else {
 				findings.found(DoctorCheck.TRANSACTION_MANAGER,
-						manager + " " + uncovered + ", and methods of scope TRANSACTION fail in them",
-						"set 'advisory-lock.transaction-manager' to the name of the manager that does, or 'scope' to "
-								+ "SESSION");
+						manager + " " + uncovered + ", and can't hold " + (ofMethod ? "the lock of " : "") + method,
+						"set 'advisory-lock.transaction-manager' to the name of a manager that does, or, where there is "
+								+ "none, " + (ofMethod ? "'scope' to SESSION, or 'advisory-lock.scope' for all methods"
+										: "use scope SESSION"));
 			}
 		}
 

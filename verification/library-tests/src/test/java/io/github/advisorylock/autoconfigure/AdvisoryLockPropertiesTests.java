@@ -160,6 +160,7 @@ class AdvisoryLockPropertiesTests {
 		assertThat(defaultOf("advisory-lock.enabled")).isEqualTo(properties.enabled());
 		assertThat(defaultOf("advisory-lock.key-format"))
 			.isEqualTo(properties.keyFormat().name().toLowerCase(Locale.ROOT));
+		assertThat(defaultOf("advisory-lock.scope")).isEqualTo(properties.scope().name().toLowerCase(Locale.ROOT));
 		assertThat(defaultOf("advisory-lock.wait-for")).isEqualTo(Long.toString(properties.waitFor().toSeconds()));
 		assertThat(((Number) defaultOf("advisory-lock.max-held-locks")).intValue())
 			.isEqualTo(properties.maxHeldLocks());
@@ -187,7 +188,7 @@ class AdvisoryLockPropertiesTests {
 		assertThat(metadata().filter((property) -> property.containsKey("defaultValue"))
 			.map((property) -> (String) property.get("name"))
 			.filter((name) -> !name.matches("advisory-lock\\.(doctor|page|shedlock)\\..*|management\\..*")))
-			.hasSize(16);
+			.hasSize(17);
 	}
 
 	static Object defaultOf(String name) {

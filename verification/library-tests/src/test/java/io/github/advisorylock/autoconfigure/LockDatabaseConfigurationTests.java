@@ -23,6 +23,8 @@ import javax.sql.DataSource;
 import com.zaxxer.hikari.HikariDataSource;
 import io.github.advisorylock.AdvisoryLockOperations;
 import io.github.advisorylock.LockRequest;
+import io.github.advisorylock.LockScope;
+import io.github.advisorylock.annotation.SingleRunnerAnnotationBeanPostProcessor;
 import io.github.advisorylock.annotation.SingleRunner;
 import io.github.advisorylock.testsupport.DocumentTransactionManager;
 import io.github.advisorylock.testsupport.ForeignSession;
@@ -87,12 +89,51 @@ class LockDatabaseConfigurationTests {
 			.withBean(PlatformTransactionManager.class, DocumentTransactionManager::new)
 			.withBean(Job.class);
 		FailureAnalysis analysis = LockContextRunner.analyzeFailure(runner);
-		assertThat(analysis.getDescription()).contains("DocumentTransactionManager", "do not cover");
-		assertThat(analysis.getAction()).contains("'advisory-lock.transaction-manager'");
+		assertThat(analysis.getDescription()).contains("DocumentTransactionManager", "do not cover",
+				"method 'run' of class '" + Job.class.getName());
+		assertThat(analysis.getAction()).contains("'advisory-lock.transaction-manager'", "'advisory-lock.scope'");
 		runner.withPropertyValues("advisory-lock.doctor.transaction-manager=warn")
 			.run((context) -> assertThatExceptionOfType(IllegalTransactionStateException.class)
 				.isThrownBy(() -> context.getBean(Job.class).run())
 				.withMessageContaining("that transaction does not cover the lock's DataSource"));
+	}
+
+	@Test
+	void scopeOfAllMethodsNeedsNoManager() {
+		ApplicationContextRunner runner = LockContextRunner.create()
+			.withBean(PlatformTransactionManager.class, DocumentTransactionManager::new)
+			.withBean(Job.class)
+			.withPropertyValues("advisory-lock.scope=session");
+		runner.run((context) -> {
+			assertThat(context.getBean(SingleRunnerAnnotationBeanPostProcessor.class).getMethods()).singleElement()
+				.extracting((method) -> method.operation().scope())
+				.isEqualTo(LockScope.SESSION);
+			context.getBean(Job.class).run();
+		});
+		assertThat(
+				LockContextRunner.analyzeFailure(runner.withPropertyValues("advisory-lock.jobs.job.scope=transaction"))
+					.getDescription())
+			.contains("do not cover");
+	}
+
+	@Test
+	void scopeOfAllMethodsLeavesThoseThatSaySession() {
+		LockContextRunner.create()
+			.withBean(SessionJob.class)
+			.withPropertyValues("advisory-lock.scope=transaction")
+			.run((context) -> assertThat(context.getBean(SingleRunnerAnnotationBeanPostProcessor.class)
+				.getMethods()
+				.get(0)
+				.operation()
+				.scope()).isEqualTo(LockScope.SESSION));
+	}
+
+	static class SessionJob {
+
+		@SingleRunner(key = "session-job", scope = LockScope.SESSION)
+		void run() {
+		}
+
 	}
 
 	static class Job {
