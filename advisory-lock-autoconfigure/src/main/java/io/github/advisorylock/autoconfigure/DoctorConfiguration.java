@@ -81,7 +81,8 @@ class DoctorConfiguration {
 			SingleRunnerAnnotationBeanPostProcessor postProcessor, ObjectProvider<LockUse> uses,
 			AdvisoryLockProperties properties, Environment environment) {
 		return new ApplicationDoctor(beanFactory, postProcessor::getMethods,
-				() -> uses.stream().flatMap((use) -> use.unguarded().stream()).toList(), properties.namespace() != null,
+				() -> uses.stream().flatMap((use) -> use.unguarded().stream()).toList(),
+				() -> LockUse.isAny(beanFactory), properties.namespace() != null,
 				textOf((properties.namespace() != null) ? "advisory-lock.namespace" : "spring.application.name",
 						environment),
 				properties.doctor().everyInstance(), properties.doctor()::of)::examine;

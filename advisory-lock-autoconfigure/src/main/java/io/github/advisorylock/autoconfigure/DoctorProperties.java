@@ -106,7 +106,7 @@ record DoctorProperties(@DefaultValue("fail") Severity notPostgresql, @DefaultVa
 		@DefaultValue("warn") Severity lockTable, @DefaultValue("warn") Severity bareKey,
 		@DefaultValue("warn") Severity namespace, @DefaultValue("warn") Severity keyOfInstance,
 		@DefaultValue("warn") Severity randomCron, @DefaultValue("warn") Severity scheduling,
-		@DefaultValue("warn") Severity selfInvocation, @DefaultValue("warn") Severity springBatch,
+		@DefaultValue("warn") Severity selfInvocation, @DefaultValue("fail") Severity springBatch,
 		@DefaultValue("warn") Severity otherAdvice, @DefaultValue("warn") Severity schedulerLock,
 		@DefaultValue("warn") Severity oneTenant, @DefaultValue("off") Severity unguardedScheduled,
 		@DefaultValue List<String> everyInstance, @DefaultValue("10m") Duration longHold) {

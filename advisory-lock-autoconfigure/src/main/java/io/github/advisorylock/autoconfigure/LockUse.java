@@ -21,6 +21,7 @@ import java.util.Set;
 import java.util.stream.Stream;
 
 import io.github.advisorylock.LockScope;
+import io.github.advisorylock.leader.LeaderOnlyMethods;
 
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 
@@ -45,6 +46,20 @@ public interface LockUse {
 	 */
 	default List<String> unguarded() {
 		return List.of();
+	}
+
+	/**
+	 * Return whether the application takes locks, or leads, other than by guarded
+	 * methods.
+	 * @param beans the container
+	 * @return whether it does
+	 */
+	static boolean isAny(ConfigurableListableBeanFactory beans) {
+		return isInjected(beans, "advisoryLockOperations", LockDatabaseConfiguration.TEMPLATE)
+				|| beans.getBeanProvider(LeaderOnlyMethods.class)
+					.stream()
+					.anyMatch((roles) -> !roles.getRoles().isEmpty())
+				|| beans.getBeanProvider(LockUse.class).stream().anyMatch((use) -> !use.scopes().isEmpty());
 	}
 
 	/**

@@ -35,7 +35,6 @@ import io.github.advisorylock.database.LockDatabase;
 import io.github.advisorylock.database.LockDatabases;
 import io.github.advisorylock.database.TransactionManagers;
 import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
-import io.github.advisorylock.leader.LeaderOnlyMethods;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.factory.ObjectProvider;
@@ -124,12 +123,7 @@ final class SingleRunnerStartupCheck implements SmartInitializingSingleton, Lock
 	 * Who was given what takes locks has had it made.
 	 */
 	private boolean usesLocks(List<SingleRunnerMethod> methods) {
-		return !methods.isEmpty() || this.beans.containsSingleton("advisoryLockDatabases")
-				|| LockUse.isInjected(this.beans, "advisoryLockOperations", LockDatabaseConfiguration.TEMPLATE)
-				|| this.beans.getBeanProvider(LeaderOnlyMethods.class)
-					.stream()
-					.anyMatch((roles) -> !roles.getRoles().isEmpty())
-				|| this.beans.getBeanProvider(LockUse.class).stream().anyMatch((use) -> !use.scopes().isEmpty());
+		return !methods.isEmpty() || this.beans.containsSingleton("advisoryLockDatabases") || LockUse.isAny(this.beans);
 	}
 
 	/**

@@ -17,6 +17,7 @@
 package io.github.advisorylock.doctor;
 
 import java.util.List;
+import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 import java.util.function.Supplier;
 
@@ -44,6 +45,8 @@ public final class ApplicationDoctor {
 
 	private final Supplier<List<String>> unguarded;
 
+	private final BooleanSupplier usedInCode;
+
 	private final NamespaceExamination namespace;
 
 	private final FleetExamination fleet;
@@ -56,6 +59,7 @@ public final class ApplicationDoctor {
 	 * @param methods returns its annotated methods, once all beans are there
 	 * @param unguarded returns methods with the annotation of ShedLock that nothing
 	 * guards, once all beans are there
+	 * @param usedInCode whether code asks for locks or roles
 	 * @param namespaceChosen whether its configuration names a namespace, be it the empty
 	 * one
 	 * @param namespaceText the text of that, or of the name of the application which
@@ -65,11 +69,12 @@ public final class ApplicationDoctor {
 	 * @param severities what a finding leads to
 	 */
 	public ApplicationDoctor(ConfigurableListableBeanFactory beans, Supplier<List<SingleRunnerMethod>> methods,
-			Supplier<List<String>> unguarded, boolean namespaceChosen, String namespaceText, List<String> everyInstance,
-			Function<DoctorCheck, Severity> severities) {
+			Supplier<List<String>> unguarded, BooleanSupplier usedInCode, boolean namespaceChosen, String namespaceText,
+			List<String> everyInstance, Function<DoctorCheck, Severity> severities) {
 		this.beans = beans;
 		this.methods = methods;
 		this.unguarded = unguarded;
+		this.usedInCode = usedInCode;
 		this.namespace = new NamespaceExamination(namespaceChosen, namespaceText);
 		this.fleet = new FleetExamination(beans, everyInstance);
 		this.handler = new FindingHandler(severities, logger::warn, () -> "");
@@ -82,7 +87,7 @@ public final class ApplicationDoctor {
 		Findings findings = new Findings();
 		List<SingleRunnerMethod> methods = this.methods.get();
 		this.fleet.examine(this.handler, findings);
-		this.namespace.examine(methods, findings);
+		this.namespace.examine(methods, this.usedInCode, findings);
 		if (!this.handler.isOff(DoctorCheck.RANDOM_CRON)) {
 			this.fleet.examineCrons(methods, findings);
 		}

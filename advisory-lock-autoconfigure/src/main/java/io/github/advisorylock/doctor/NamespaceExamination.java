@@ -17,9 +17,11 @@
 package io.github.advisorylock.doctor;
 
 import java.util.List;
+import java.util.function.BooleanSupplier;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
+import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.annotation.SingleRunner;
 import io.github.advisorylock.annotation.SingleRunnerMethod;
 import org.jspecify.annotations.Nullable;
@@ -55,21 +57,28 @@ final class NamespaceExamination {
 		this.text = text;
 	}
 
-	void examine(List<SingleRunnerMethod> methods, Findings findings) {
+	void examine(List<SingleRunnerMethod> methods, BooleanSupplier usedInCode, Findings findings) {
 		if (!this.chosen) {
 			methods.stream()
 				.filter((method) -> method.namespace().isEmpty())
 				.findFirst()
-				.ifPresent((method) -> foundMissing(method, findings));
+				.ifPresentOrElse(
+						(method) -> foundMissing("The key '" + AdvisoryLockKey.display(method.operation().keyTemplate())
+								+ "' of " + method + " has no namespace", "a job", findings),
+						() -> {
+							if (this.text.isEmpty() && usedInCode.getAsBoolean()) {
+								foundMissing("The roles and locks that code asks for have no namespace",
+										"a role or lock", findings);
+							}
+						});
 		}
 		methods.forEach((method) -> examine(method, findings));
 	}
 
-	private static void foundMissing(SingleRunnerMethod method, Findings findings) {
+	private static void foundMissing(String problem, String what, Findings findings) {
 		findings.found(DoctorCheck.NAMESPACE,
-				"The key '" + method.operation().keyTemplate() + "' of " + method
-						+ " has no namespace, so that another application in the same database that has a job of that "
-						+ "name keeps this one from running",
+				problem + ", so that another application in the same database that has " + what
+						+ " of that name keeps this one from running",
 				"set 'spring.application.name', or 'advisory-lock.namespace', to nothing if that is meant");
 	}
 

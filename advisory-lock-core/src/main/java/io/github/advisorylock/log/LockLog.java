@@ -19,12 +19,15 @@ package io.github.advisorylock.log;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Locale;
 
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.LockLostEvent;
 import io.github.advisorylock.LockLostException;
 import io.github.advisorylock.LockOutcome;
+import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.LockScope;
 import org.jspecify.annotations.Nullable;
@@ -145,12 +148,13 @@ public final class LockLog {
 	 * @param method the method
 	 * @param outcome why it was skipped
 	 * @param tick the planned time that it would have been for, {@code null} if for none
+	 * @param request what was asked for
 	 */
 	public static void skipped(AdvisoryLockKey key, LockScope scope, String method, LockOutcome outcome,
-			@Nullable Instant tick) {
+			@Nullable Instant tick, LockRequest request) {
 		if (RUNS.isDebugEnabled()) {
 			String word = word(outcome);
-			String reason = reason(outcome);
+			String reason = reason(outcome, request);
 			call(Level.DEBUG, key, scope, method, word, tick).addKeyValue("advisory_lock.reason", reason)
 				.log("Skipped '" + key + "' (" + method + ")" + purpose(tick, 1) + ", " + word + ": " + reason);
 		}
@@ -366,14 +370,29 @@ public final class LockLog {
 			.addKeyValue("advisory_lock.namespace", AdvisoryLockKey.display(key.namespace()));
 	}
 
-	private static String reason(LockOutcome outcome) {
+	private static String reason(LockOutcome outcome, LockRequest request) {
 		return switch (outcome) {
 			case BUSY -> "another holder has the lock";
 			case ALREADY_RAN -> "it has run for this tick or key before";
-			case TOO_SOON -> "its last run was too short a time ago, or failed and is not tried again for now";
+			case TOO_SOON -> tooSoon(request);
 			case PAUSED -> "an operator or a property says so";
 			case EXECUTED -> throw new IllegalArgumentException("'outcome' must not be EXECUTED");
 		};
+	}
+
+	private static String tooSoon(LockRequest request) {
+		String instance = ", on this instance or another one";
+		if (request.interval() != null) {
+			return "this interval has had its run" + instance;
+		}
+		List<String> reasons = new ArrayList<>();
+		if (request.minInterval() != null) {
+			reasons.add("its last run started less than " + request.minInterval() + " ago" + instance);
+		}
+		if (request.tick() != null) {
+			reasons.add("its last attempt at this tick failed or was cancelled" + instance + ", and no other is due");
+		}
+		return reasons.isEmpty() ? "its last run was too short a time ago" + instance : String.join("; or ", reasons);
 	}
 
 	private static String word(Enum<?> constant) {

@@ -25,6 +25,7 @@ import java.util.stream.Stream;
 
 import io.github.advisorylock.annotation.EveryInstance;
 import io.github.advisorylock.annotation.LeaderOnly;
+import io.github.advisorylock.AdvisoryLockOperations;
 import io.github.advisorylock.annotation.SingleRunner;
 import io.github.advisorylock.testsupport.LockContextRunner;
 import org.jspecify.annotations.Nullable;
@@ -153,6 +154,40 @@ class ApplicationDoctorTests {
 			assertThat(output).contains("The key 'single' of method 'run'", "on bean 'jobs' has no namespace",
 					"'spring.application.name'", "advisory-lock.doctor.namespace");
 		});
+	}
+
+	@Test
+	void missingNamespaceOfRolesIsWarnedOf(CapturedOutput output) {
+		create().withPropertyValues("spring.application.name=").withBean("leading", Leading.class).run((context) -> {
+			assertThat(context).hasNotFailed();
+			assertThat(output).contains("The roles and locks that code asks for have no namespace",
+					"advisory-lock.doctor.namespace");
+		});
+	}
+
+	@Test
+	void missingNamespaceOfLocksOfCodeIsWarnedOf(CapturedOutput output) {
+		create().withPropertyValues("spring.application.name=")
+			.withBean("locking", Locking.class)
+			.run((context) -> assertThat(output).contains("The roles and locks that code asks for have no namespace"));
+	}
+
+	@Test
+	void missingNamespaceOfNoLocksIsNoMatter(CapturedOutput output) {
+		create().withPropertyValues("spring.application.name=")
+			.run((context) -> assertThat(output).doesNotContain("no namespace"));
+	}
+
+	static class Leading {
+
+		@LeaderOnly("leader")
+		void lead() {
+		}
+
+	}
+
+	record Locking(AdvisoryLockOperations locks) {
+
 	}
 
 	@Test

@@ -40,6 +40,7 @@ import org.springframework.batch.core.repository.JobRepository;
 import org.springframework.batch.core.repository.support.ResourcelessJobRepository;
 import org.springframework.batch.core.step.builder.StepBuilder;
 import org.springframework.batch.infrastructure.repeat.RepeatStatus;
+import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
@@ -80,16 +81,26 @@ class BatchExaminationTests {
 	}
 
 	@Test
-	void batchInScopeTransactionIsWarnedOfAndExplainsItsFailure(CapturedOutput output) {
-		this.runner.withBean("imports", TransactionImports.class).run((context) -> {
-			assertThat(output).contains("method 'run'", "on bean 'imports'", "Spring Batch refuses",
-					"set 'scope' to SESSION (advisory-lock.doctor.spring-batch)");
-			assertThatIllegalStateException().isThrownBy(context.getBean(TransactionImports.class)::run)
-				.withMessageStartingWith("Existing transaction detected in JobRepository")
-				.satisfies((failure) -> assertThat(failure.getSuppressed()).singleElement()
-					.asString()
-					.contains("test/batch", "'TransactionImports.run'", "set 'scope' of its @SingleRunner to SESSION"));
-		});
+	void batchInScopeTransactionIsRefused() {
+		FailureAnalysis analysis = LockContextRunner
+			.analyzeFailure(this.runner.withBean("imports", TransactionImports.class));
+		assertThat(analysis.getDescription()).contains("method 'run'", "on bean 'imports'", "Spring Batch refuses");
+	}
+
+	@Test
+	void batchInScopeTransactionThatIsLetThroughExplainsItsFailure(CapturedOutput output) {
+		this.runner.withBean("imports", TransactionImports.class)
+			.withPropertyValues("advisory-lock.doctor.spring-batch=warn")
+			.run((context) -> {
+				assertThat(output).contains("method 'run'", "on bean 'imports'", "Spring Batch refuses",
+						"set 'scope' to SESSION (advisory-lock.doctor.spring-batch)");
+				assertThatIllegalStateException().isThrownBy(context.getBean(TransactionImports.class)::run)
+					.withMessageStartingWith("Existing transaction detected in JobRepository")
+					.satisfies((failure) -> assertThat(failure.getSuppressed()).singleElement()
+						.asString()
+						.contains("test/batch", "'TransactionImports.run'",
+								"set 'scope' of its @SingleRunner to SESSION"));
+			});
 	}
 
 	@Test

@@ -34,6 +34,7 @@ import com.jayway.jsonpath.JsonPath;
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.LockLostEvent;
 import io.github.advisorylock.LockOutcome;
+import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.LockScope;
 import io.github.advisorylock.log.LockLog;
 import io.github.advisorylock.testsupport.LogRecorder;
@@ -118,7 +119,7 @@ class EventsAndLogsTests {
 					new IllegalStateException(), TICK, 1);
 			LockLog.finished(KEY, true, LockScope.TRANSACTION, METHOD, Duration.ofMillis(12), new IOException(), TICK,
 					1, true);
-			LockLog.skipped(KEY, LockScope.TRANSACTION, METHOD, LockOutcome.BUSY, null);
+			LockLog.skipped(KEY, LockScope.TRANSACTION, METHOD, LockOutcome.BUSY, null, LockRequest.of("job"));
 			LockLog.lost(AdvisoryLockKey.of("shop", "price-sync"), LockScope.SESSION);
 			LockLog.ended(AdvisoryLockKey.of("shop", "price-sync"), LockScope.SESSION, LockLostEvent.Reason.MAX_RUN,
 					"it was held for longer than 'maxRun' allows, PT30M", null, null);
