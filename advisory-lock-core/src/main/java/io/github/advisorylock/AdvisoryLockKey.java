@@ -236,6 +236,17 @@ public final class AdvisoryLockKey {
 				+ " characters, hash " + Integer.toHexString(text.hashCode()) + ")";
 	}
 
+	/**
+	 * Return a message as it can be shown to somebody, whatever names are in it: on one
+	 * line.
+	 * @param message a message with texts that somebody else chose
+	 * @return the message; control, format and line-separating characters are question
+	 * marks
+	 */
+	public static String printable(String message) {
+		return DECEPTIVE.matcher(message).replaceAll("?");
+	}
+
 	private static String text(String namespace, String name) {
 		Assert.notNull(namespace, "'namespace' must not be null");
 		Assert.hasText(name, "'name' must not be empty");

@@ -27,6 +27,7 @@ import java.util.TreeSet;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
+import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.autoconfigure.AdvisoryLockProperties.Job;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
@@ -120,10 +121,10 @@ final class JobOverrides {
 			if (source instanceof IterableConfigurationPropertySource iterable) {
 				iterable.stream()
 					.filter((name) -> JOBS.isAncestorOf(name) && !known.contains(name))
-					.forEach((name) -> logger
-						.warn("'" + name + "' (" + Origin.from(source.getConfigurationProperty(name))
+					.forEach((name) -> logger.warn(AdvisoryLockKey
+						.printable("'" + name + "' (" + Origin.from(source.getConfigurationProperty(name))
 								+ ") has no effect: no method has that key, or a key no such setting; the keys are "
-								+ new TreeSet<>(keys) + ", the settings " + SETTINGS));
+								+ new TreeSet<>(keys) + ", the settings " + SETTINGS)));
 			}
 		}
 	}

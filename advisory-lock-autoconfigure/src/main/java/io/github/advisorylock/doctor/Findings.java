@@ -22,6 +22,8 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 
+import io.github.advisorylock.AdvisoryLockKey;
+
 /**
  * What the doctor has seen and found so far.
  */
@@ -46,7 +48,7 @@ final class Findings {
 	}
 
 	void found(DoctorCheck check, String problem, String action) {
-		found(new Finding(check, problem, action));
+		found(new Finding(check, AdvisoryLockKey.printable(problem), AdvisoryLockKey.printable(action)));
 	}
 
 	boolean has(DoctorCheck check) {

@@ -19,6 +19,7 @@ package io.github.advisorylock.annotation;
 import java.lang.annotation.Annotation;
 import java.lang.reflect.Method;
 
+import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.AdvisoryLockConfigurationException;
 import org.jspecify.annotations.Nullable;
 
@@ -61,7 +62,8 @@ public class InvalidSingleRunnerException extends AdvisoryLockConfigurationExcep
 	public InvalidSingleRunnerException(Class<? extends Annotation> annotation, String beanName, Method method,
 			String problem, String action, @Nullable Throwable cause) {
 		super("@" + annotation.getSimpleName() + " method '" + method.getName() + "' of class '"
-				+ method.getDeclaringClass().getName() + "' on bean '" + beanName + "' " + problem, action, cause);
+				+ method.getDeclaringClass().getName() + "' on bean '" + beanName + "' "
+				+ AdvisoryLockKey.printable(problem), AdvisoryLockKey.printable(action), cause);
 		this.beanName = beanName;
 		this.method = method;
 	}

@@ -25,6 +25,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
+import io.github.advisorylock.AdvisoryLockKey;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.core.ResolvableType;
@@ -166,7 +167,8 @@ final class KeyTemplate {
 	}
 
 	private IllegalArgumentException failed(String reason, @Nullable Throwable cause) {
-		return new IllegalArgumentException("Failed to evaluate key '" + this.text + "': " + reason, cause);
+		return new IllegalArgumentException(
+				AdvisoryLockKey.printable("Failed to evaluate key '" + this.text + "': " + reason), cause);
 	}
 
 	private static @Nullable String text(Expression part, EvaluationContext context) {

@@ -310,9 +310,10 @@ final class SingleRunnerOperationParser {
 		AdvisoryLockKey check(AdvisoryLockKey key, String template, boolean allowShared) {
 			SingleRunnerMethod other = this.methods.get(key);
 			if (other != null && !(allowShared && other.allowSharedKey())) {
-				throw new IllegalArgumentException("Failed to evaluate key '" + template + "': '" + key
-						+ "' is the key of " + other + "; give keys with arguments a text of their own, or set "
-						+ "'allowSharedKey' on both methods if they are meant to exclude each other");
+				throw new IllegalArgumentException(
+						"Failed to evaluate key '" + AdvisoryLockKey.display(template) + "': '" + key
+								+ "' is the key of " + other + "; give keys with arguments a text of their own, or set "
+								+ "'allowSharedKey' on both methods if they are meant to exclude each other");
 			}
 			return key;
 		}

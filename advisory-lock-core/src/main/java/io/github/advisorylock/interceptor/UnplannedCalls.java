@@ -69,7 +69,7 @@ final class UnplannedCalls {
 
 	UnplannedCalls(String method, String key) {
 		this.method = method;
-		this.key = key;
+		this.key = AdvisoryLockKey.display(key);
 	}
 
 	/**
@@ -96,7 +96,8 @@ final class UnplannedCalls {
 	 */
 	void again(AdvisoryLockKey key) {
 		if (this.toldAgain.compareAndSet(false, true)) {
-			logger.warn("A scheduled call has called method '" + this.method + "' (key '" + key.name()
+			logger.warn("A scheduled call has called method '" + this.method + "' (key '"
+					+ AdvisoryLockKey.display(key.name())
 					+ "') again after a run that came to a good end: only the first run is once per tick or interval, "
 					+ "the others run on every instance whenever the lock is free. Call it once, make keys of its "
 					+ "arguments as in 'export:#{#name}', or put @SingleRunner on the scheduled method instead; set "

@@ -263,6 +263,31 @@ class SingleRunnerStartupFailureTests {
 				.method()).isEqualTo("SingleRunnerStartupFailureTests$1.run"));
 	}
 
+	@Test
+	void keysCanNotFakeLinesOfTheLog() {
+		for (Class<?> type : List.of(HostileBlank.class, HostileExpression.class)) {
+			FailureAnalysis analysis = analyze(type);
+			assertThat(analysis.getDescription()).contains("a?ERROR fake?[31m?b");
+			assertThat(analysis.getDescription() + analysis.getAction()).doesNotContain("\u001b", "\u202e", "\n");
+		}
+	}
+
+	static class HostileBlank {
+
+		@SingleRunner("a\nERROR fake\u001b[31m\u202eb ")
+		void run() {
+		}
+
+	}
+
+	static class HostileExpression {
+
+		@SingleRunner("a\nERROR fake\u001b[31m\u202eb#{")
+		void run() {
+		}
+
+	}
+
 	private static FailureAnalysis analyze(Class<?> type) {
 		return LockContextRunner.analyzeFailure(LockContextRunner.create().withBean("jobs", type));
 	}

@@ -86,6 +86,25 @@ class DoctorConfigurationTests {
 	}
 
 	@Test
+	void keysCanNotFakeLinesOfTheStart(CapturedOutput output) {
+		DoctorContexts.inTransaction(TestPostgres.url())
+			.withPropertyValues("advisory-lock.jobs[none].paused=true")
+			.withBean(HostileJob.class)
+			.run((context) -> {
+				assertThat(output).contains("; a?ERROR fake?[31m?b: ", "the keys are [a?ERROR fake?[31m?b, ");
+				assertThat(output.getAll()).doesNotContain("\u001b", "\u202e", "\nERROR fake");
+			});
+	}
+
+	static class HostileJob {
+
+		@SingleRunner("a\nERROR fake\u001b[31m\u202eb")
+		void run() {
+		}
+
+	}
+
+	@Test
 	void manyMethodsAreGroupedByWhatTheyAre(CapturedOutput output) {
 		DoctorContexts.inTransaction(TestPostgres.url())
 			.withBean(DoctorContexts.SessionJob.class)
