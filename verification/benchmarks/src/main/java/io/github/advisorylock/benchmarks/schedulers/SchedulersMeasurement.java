@@ -113,8 +113,7 @@ public final class SchedulersMeasurement {
 			Usage before = Usage.of(observer, clock);
 			long started = System.nanoTime();
 			sleepUntilBetweenSeconds(this.idleSeconds);
-			return new Part(runs.get(), (System.nanoTime() - started) / 1e9,
-					Usage.of(observer, clock).minus(before));
+			return new Part(runs.get(), (System.nanoTime() - started) / 1e9, Usage.of(observer, clock).minus(before));
 		}
 	}
 
