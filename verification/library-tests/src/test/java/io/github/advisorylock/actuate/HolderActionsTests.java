@@ -151,6 +151,17 @@ class HolderActionsTests {
 			.isEqualTo(400);
 	}
 
+	/**
+	 * What Spring Boot refuses itself has no reason in its answer.
+	 */
+	@Test
+	void refusalOfOursHasAReason() {
+		String path = "actuator/advisorylocks/transaction";
+		assertThat(asked.post(path, "application/json", "{}").body()).contains("'state' must be a text");
+		assertThat(asked.get(EndpointAnswer.ALL + "?page=x").body()).contains("\"error\":\"Bad Request\"");
+		assertThat(asked.post(path, "application/json", "state").body()).contains("\"error\":\"Bad Request\"");
+	}
+
 	@Test
 	void anythingThatIsSaidOnTheChannelIsSurvived() {
 		String entry = entry("session");
