@@ -21,6 +21,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.CountDownLatch;
 import java.util.stream.Stream;
 
@@ -43,6 +44,7 @@ import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
 
 /**
@@ -93,7 +95,9 @@ class CancelStatementTests {
 				psql(arguments);
 				return run.isDone();
 			});
-			assertThat(run).isCompletedExceptionally();
+			assertThatExceptionOfType(CompletionException.class).isThrownBy(run::join)
+				.withRootCauseInstanceOf(InterruptedException.class)
+				.withStackTraceContaining("it was cancelled by anna");
 		});
 	}
 
