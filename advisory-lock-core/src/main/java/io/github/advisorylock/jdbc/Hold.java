@@ -436,7 +436,7 @@ public abstract sealed class Hold {
 	 * @param record its record, {@code null} if it is not recorded
 	 * @throws LockLostException if the lock is lost already: no interrupt would tell
 	 */
-	synchronized Run beginRun(Run.@Nullable Record record) {
+	synchronized Run beginRun(Run.@Nullable Entry record) {
 		if (isLost()) {
 			throw lostException();
 		}

@@ -33,7 +33,7 @@ public final class Run {
 
 	private final Thread thread = Thread.currentThread();
 
-	private final @Nullable Record record;
+	private final @Nullable Entry record;
 
 	private volatile @Nullable Stack noted;
 
@@ -43,7 +43,7 @@ public final class Run {
 	 * Begin a run of the current thread.
 	 * @param record its record, {@code null} if it is not recorded
 	 */
-	Run(@Nullable Record record) {
+	Run(@Nullable Entry record) {
 		this.record = record;
 	}
 
@@ -209,7 +209,7 @@ public final class Run {
 	/**
 	 * The record of a run. Any thread may use it while the run is under way.
 	 */
-	public interface Record {
+	public interface Entry {
 
 		/**
 		 * Return whether a token is the fencing token of the run. Waits for nothing.

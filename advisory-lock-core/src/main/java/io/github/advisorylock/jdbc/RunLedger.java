@@ -112,7 +112,7 @@ public interface RunLedger {
 	/**
 	 * One run in the ledger, from the question whether it may take place to how it ended.
 	 */
-	interface RunRecord extends Run.Record {
+	interface RunRecord extends Run.Entry {
 
 		/**
 		 * Return what would be decided now, before lock and transaction, without a
