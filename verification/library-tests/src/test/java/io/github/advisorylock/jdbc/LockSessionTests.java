@@ -29,6 +29,9 @@ import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Consumer;
+import java.util.stream.Stream;
 
 import io.github.advisorylock.AdvisoryLockKeyFactory;
 import io.github.advisorylock.HeldLock;
@@ -140,17 +143,22 @@ class LockSessionTests extends AbstractLockTests {
 	 * together.
 	 */
 	@Test
-	void commandsOfManyThreadsAreAnsweredWhereTheDriverAsksForBinaryOnly() throws Exception {
-		useSession(TestPostgres.url() + "&prepareThreshold=-1", WhenLost.REPORT, Duration.ofSeconds(2));
-		LockSession session = this.sessions.get(0);
-		List<Future<Long>> answers = new ArrayList<>();
-		for (int i = 0; i < 400; i++) {
-			String sql = "SELECT 4711" + ", 'more'".repeat(i % 4);
-			answers.add(this.threads.submit(() -> session.ask(sql, List.of())));
-		}
-		for (Future<Long> answer : answers) {
-			assertThat(answer.get(Patience.SECONDS, TimeUnit.SECONDS)).isEqualTo(4711);
-		}
+	void commandsThatAreSentTogetherAreAnsweredWhereTheDriverAsksForBinaryOnly() {
+		LockScheduler.Threads threads = LockScheduler.Threads.ofCurrent();
+		AtomicReference<Consumer<List<SessionCommand>>> work = new AtomicReference<>();
+		LockSession session = new LockSession(
+				() -> new DriverManagerDataSource(TestPostgres.url() + "&prepareThreshold=-1"), NAMESPACE, null,
+				LockSessionSettings.DEFAULT, ServerJudge.NONE, this.events::add, threads, (executes) -> {
+					work.set(executes);
+					return new SessionThread(executes, threads);
+				});
+		this.sessions.add(session);
+		List<Ask> commands = Stream.of("SELECT 4711", "SELECT 4712, 'more', 'still more'")
+			.map((sql) -> new Ask(null, new PostgresAdvisoryLockFunctions.Call(sql, List.of())))
+			.toList();
+		work.get().accept(List.copyOf(commands));
+		assertThat(commands).extracting(SessionCommand::failure).containsOnlyNulls();
+		assertThat(commands).extracting(Ask::number).containsExactly(4711L, 4712L);
 	}
 
 	@Test
