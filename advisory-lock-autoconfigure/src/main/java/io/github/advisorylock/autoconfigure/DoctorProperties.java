@@ -63,7 +63,7 @@ import org.springframework.boot.context.properties.source.InvalidConfigurationPr
  * @param autoCommit What happens when session locks are used and connections of the pool
  * do not commit by themselves.
  * @param isolation What happens when transaction locks are waited for and transactions
- * are not READ COMMITTED by default.
+ * are not READ COMMITTED by default, or when runs are recorded in SERIALIZABLE ones.
  * @param lockTable What happens when this application alone may fill more than half of
  * the lock table of the server.
  * @param bareKey What happens when the key of a method has no text of its own, so that

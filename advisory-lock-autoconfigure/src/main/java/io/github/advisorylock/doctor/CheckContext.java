@@ -21,10 +21,12 @@ import java.util.Set;
 import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 import javax.sql.DataSource;
 
+import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.LockScope;
 import io.github.advisorylock.annotation.SingleRunnerMethod;
 import io.github.advisorylock.interceptor.SingleRunnerOperation;
@@ -97,6 +99,22 @@ public record CheckContext(Supplier<List<SingleRunnerMethod>> methods, Supplier<
 	boolean waitsInTransactions() {
 		return operations()
 			.anyMatch((operation) -> operation.scope() == LockScope.TRANSACTION && !operation.waitFor().isZero());
+	}
+
+	/**
+	 * Name the methods whose recorded runs have a transaction of an isolation level.
+	 * @param byDefault whether it is that of transactions that do not choose one
+	 */
+	String recordedIn(int level, boolean byDefault) {
+		return this.methods.get().stream().filter((method) -> {
+			MethodTransaction transaction = (method.operation().ledger().recorded()
+					&& method.operation().scope() == LockScope.TRANSACTION) ? this.transactions.apply(method) : null;
+			int chosen = (transaction != null) ? transaction.definition().getIsolationLevel() : level + 1;
+			return chosen == level || (byDefault && chosen == TransactionDefinition.ISOLATION_DEFAULT);
+		})
+			.map((method) -> "'" + AdvisoryLockKey.display(method.operation().keyTemplate()) + "' of " + method)
+			.sorted()
+			.collect(Collectors.joining(", "));
 	}
 
 	/**

@@ -104,7 +104,8 @@ public enum DoctorCheck {
 	AUTO_COMMIT,
 
 	/**
-	 * Transactions by default have a snapshot that is older than a lock they wait for.
+	 * Transactions have a snapshot that is older than a lock they wait for, or fail
+	 * because of runs that are recorded for other keys.
 	 */
 	ISOLATION,
 

@@ -20,6 +20,8 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.concurrent.TimeUnit;
 
+import org.springframework.transaction.TransactionDefinition;
+
 /**
  * Looks at the settings of a server, as a connection of the pool has them.
  */
@@ -73,6 +75,15 @@ final class SettingsExamination {
 					+ "' by 'default_transaction_isolation', and methods of "
 					+ "scope TRANSACTION with 'waitFor' fail there, because their snapshot would be older than the lock",
 					"set 'isolation' of their @Transactional to READ_COMMITTED, or their 'scope' to SESSION");
+		}
+		String serializable = context.recordedIn(TransactionDefinition.ISOLATION_SERIALIZABLE,
+				"serializable".equals(settings.isolation()));
+		if (!serializable.isEmpty()) {
+			findings.found(DoctorCheck.ISOLATION, "Transactions of recorded methods are 'serializable', "
+					+ "by 'default_transaction_isolation' or their @Transactional, and runs of different keys make "
+					+ "each other fail with 'could not serialize access': " + serializable,
+					"set '@Transactional(isolation = Isolation.READ_COMMITTED)' on them, or their 'scope' to SESSION, "
+							+ "or 'default_transaction_isolation' of the role or the pool to 'read committed'");
 		}
 	}
 
