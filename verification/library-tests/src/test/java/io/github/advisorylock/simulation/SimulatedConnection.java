@@ -95,6 +95,7 @@ final class SimulatedConnection {
 			case "getTransactionState" -> !this.session.inTransaction ? TransactionState.IDLE
 					: this.session.aborted ? TransactionState.FAILED : TransactionState.OPEN;
 			case "getNotifications" -> receive();
+			case "getPrepareThreshold" -> 5;
 			case "getMetaData" -> proxy(DatabaseMetaData.class, (asked, none) -> "PostgreSQL");
 			case "getTransactionIsolation" -> Connection.TRANSACTION_READ_COMMITTED;
 			default -> throw new UnsupportedOperationException("Not known to the model of the driver: " + method);
