@@ -112,8 +112,7 @@ public final class AdvisoryLockAutoConfiguration {
 	static SingleRunnerSettings advisoryLockSettings(AdvisoryLockProperties properties,
 			AdvisoryLockKeyFactory keyFactory, Environment environment, BeanFactory beanFactory) {
 		return properties.toSettings(keyFactory, environment, new JobOverrides(environment)::of,
-				(type) -> JACKSON_PRESENT
-						? JacksonResultFormat.of(beanFactory, type, properties.ledger().maxResultSize()) : null);
+				(type) -> JACKSON_PRESENT ? JacksonResultFormat.of(beanFactory, type) : null);
 	}
 
 	/**

@@ -51,7 +51,6 @@ import org.springframework.context.annotation.Role;
 import org.springframework.core.ResolvableType;
 import org.springframework.core.env.Environment;
 import org.springframework.util.ClassUtils;
-import org.springframework.util.unit.DataSize;
 
 /**
  * Properties of advisory locks. Says each default, and refuses values that can't be meant
@@ -418,15 +417,13 @@ public record AdvisoryLockProperties(@DefaultValue("true") boolean enabled, @Nul
 	 * @param tablePrefix What the names of the tables start with. May name a schema, with
 	 * a dot.
 	 * @param rememberKeys Time for which a completed key is remembered.
-	 * @param maxResultSize Largest result that is kept with a completed key, as JSON.
 	 * @param keepRuns How much of the history is kept.
 	 * @param instances Whether each instance says in the ledger that it is there, once a
 	 * minute.
 	 */
 	record Ledger(@Nullable Boolean enabled, @DefaultValue("embedded") DatabaseInitializationMode initializeSchema,
 			@DefaultValue("advisory_lock_") String tablePrefix, @DefaultValue("7d") Duration rememberKeys,
-			@DefaultValue("1MB") DataSize maxResultSize, @DefaultValue KeepRuns keepRuns,
-			@DefaultValue("true") boolean instances) {
+			@DefaultValue KeepRuns keepRuns, @DefaultValue("true") boolean instances) {
 
 		private static final boolean PRESENT = ClassUtils.isPresent(
 				"io.github.advisorylock.ledger.PostgresAdvisoryLockLedger",
@@ -448,8 +445,6 @@ public record AdvisoryLockProperties(@DefaultValue("true") boolean enabled, @Nul
 					"A prefix is made of letters, digits and underscores, with a schema and a dot before it or not.");
 			positive("ledger.keep-runs.age", this.keepRuns.age);
 			positive("ledger.remember-keys", this.rememberKeys);
-			require(this.maxResultSize.toBytes() > 0, "ledger.max-result-size", this.maxResultSize,
-					"The size must be more than zero.");
 		}
 
 		/**

@@ -16,19 +16,14 @@
 
 package io.github.advisorylock.autoconfigure;
 
-import java.time.Duration;
-
 import org.springframework.boot.context.properties.bind.DefaultValue;
 
 /**
  * Properties of the page for operators.
  *
- * @param refresh How often the page shows what is new.
- * @param rows Number of jobs in the table at a time.
  * @param links Where to find more of a run.
  */
-public record AdvisoryLocksPageProperties(@DefaultValue("5s") Duration refresh, @DefaultValue("100") int rows,
-		@DefaultValue Links links) {
+public record AdvisoryLocksPageProperties(@DefaultValue Links links) {
 
 	/**
 	 * Where to find more of a run.

@@ -27,7 +27,6 @@ import tools.jackson.databind.json.JsonMapper;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.core.ResolvableType;
 import org.springframework.util.Assert;
-import org.springframework.util.unit.DataSize;
 
 /**
  * Keeps results as JSON, as the application's mapper writes it, in ASCII: databases of
@@ -37,41 +36,37 @@ import org.springframework.util.unit.DataSize;
  */
 public final class JacksonResultFormat implements ResultFormat {
 
+	private static final int LARGEST = 1 << 20;
+
 	private final ObjectWriter writer;
 
 	private final ObjectReader reader;
 
 	private final ResolvableType type;
 
-	private final DataSize maxSize;
-
-	private JacksonResultFormat(JsonMapper mapper, ResolvableType type, DataSize maxSize) {
+	private JacksonResultFormat(JsonMapper mapper, ResolvableType type) {
 		JavaType javaType = mapper.constructType(type.getType());
 		this.writer = mapper.writerFor(javaType).with(JsonWriteFeature.ESCAPE_NON_ASCII);
 		this.reader = mapper.readerFor(javaType);
 		this.type = type;
-		this.maxSize = maxSize;
 	}
 
 	/**
 	 * Return how results of a type are kept.
 	 * @param beans has the application's mapper
 	 * @param type the type
-	 * @param maxSize the largest text that is kept
 	 * @return the format, {@code null} where the application has no mapper
 	 */
-	public static @Nullable ResultFormat of(BeanFactory beans, ResolvableType type, DataSize maxSize) {
+	public static @Nullable ResultFormat of(BeanFactory beans, ResolvableType type) {
 		JsonMapper mapper = beans.getBeanProvider(JsonMapper.class).getIfUnique();
-		return (mapper != null) ? new JacksonResultFormat(mapper, type, maxSize) : null;
+		return (mapper != null) ? new JacksonResultFormat(mapper, type) : null;
 	}
 
 	@Override
 	public String write(@Nullable Object result) {
 		String json = this.writer.writeValueAsString(result);
-		Assert.state(json.length() <= this.maxSize.toBytes(),
-				() -> "Failed to keep a result of type '" + this.type + "': it has " + json.length()
-						+ " bytes as JSON, and 'advisory-lock.ledger.max-result-size' is " + this.maxSize.toBytes()
-						+ "; return less, or set that higher");
+		Assert.state(json.length() <= LARGEST, () -> "Failed to keep a result of type '" + this.type + "': it has "
+				+ json.length() + " bytes as JSON, more than " + LARGEST + "; return less");
 		return json;
 	}
 

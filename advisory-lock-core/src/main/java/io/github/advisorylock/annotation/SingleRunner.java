@@ -134,8 +134,8 @@ public @interface SingleRunner {
 	 * {@link io.github.advisorylock.LockResult} with
 	 * {@link io.github.advisorylock.LockOutcome#ALREADY_RAN}, an {@code Optional}, or as
 	 * it is. Committed with the effect of the run, whose failure it is if the value can't
-	 * be written, or is larger than {@code advisory-lock.ledger.max-result-size}. Needs
-	 * {@link Once#PER_KEY}, and Jackson as Spring Boot has it.
+	 * be written, or is larger than a megabyte. Needs {@link Once#PER_KEY}, and Jackson
+	 * as Spring Boot has it.
 	 * <p>
 	 * By default a skipped call returns nothing.
 	 * @return whether results are kept

@@ -16,7 +16,8 @@
 
 package io.github.advisorylock.actuate.page;
 
-import java.time.Duration;
+import java.util.List;
+import java.util.regex.Pattern;
 
 import io.github.advisorylock.autoconfigure.AdvisoryLockEndpointAutoConfiguration;
 import io.github.advisorylock.autoconfigure.AdvisoryLockProperties;
@@ -56,11 +57,16 @@ public final class AdvisoryLockPageAutoConfiguration {
 
 	private static final EndpointId PAGE = EndpointId.of("advisorylockspage");
 
+	private static final Pattern PLACEHOLDER = Pattern.compile("\\{(\\w*)}");
+
+	private static final List<String> KNOWN = List.of("finishedAt", "instance", "key", "startedAt", "traceId");
+
 	@Bean
 	@ConditionalOnMissingBean
 	AdvisoryLocksPageEndpoint advisoryLocksPageEndpoint(AdvisoryLockProperties properties,
 			EndpointAccessResolver access, ObjectProvider<PathMappedEndpoints> paths) {
-		return new AdvisoryLocksPageEndpoint(settings(properties.page()), () -> pathFromPage(paths.getIfAvailable()),
+		AdvisoryLocksPageProperties.Links links = checked(properties.page().links());
+		return new AdvisoryLocksPageEndpoint(links.log(), links.trace(), () -> pathFromPage(paths.getIfAvailable()),
 				() -> access.accessFor(ENDPOINT, Access.READ_ONLY) == Access.UNRESTRICTED);
 	}
 
@@ -75,32 +81,28 @@ public final class AdvisoryLockPageAutoConfiguration {
 				: null;
 	}
 
-	static AdvisoryLocksPageEndpoint.Settings settings(AdvisoryLocksPageProperties page) {
-		require(page.refresh().compareTo(Duration.ofSeconds(1)) >= 0
-				&& page.refresh().compareTo(Duration.ofDays(1)) <= 0, "refresh", "must be from 1s to 1d",
-				page.refresh());
-		require(page.rows() >= 1 && page.rows() <= 1000, "rows", "must be from 1 to 1000", page.rows());
-		return new AdvisoryLocksPageEndpoint.Settings(page.refresh(), page.rows(), new AdvisoryLocksPageEndpoint.Links(
-				address("log", page.links().log()), address("trace", page.links().trace())));
-	}
-
-	private static void require(boolean valid, String name, String rule, Object value) {
-		if (!valid) {
-			throw new InvalidConfigurationPropertyValueException("advisory-lock.page." + name, value,
-					"It " + rule + ".");
-		}
-	}
-
 	/**
-	 * Return an address that links can be made of.
+	 * Return addresses that links can be made of.
 	 */
-	private static String address(String name, String address) {
-		try {
-			return new AdvisoryLocksPageEndpoint.Links(address, "").log();
-		}
-		catch (IllegalArgumentException ex) {
-			throw new InvalidConfigurationPropertyValueException("advisory-lock.page.links." + name, address,
-					"It " + ex.getMessage() + ".");
+	static AdvisoryLocksPageProperties.Links checked(AdvisoryLocksPageProperties.Links links) {
+		check("log", links.log());
+		check("trace", links.trace());
+		return links;
+	}
+
+	private static void check(String name, String address) {
+		require(address.isEmpty() || address.matches("https?://[^\\s/{].*"), name, address,
+				"It must begin with https:// or http://.");
+		PLACEHOLDER.matcher(address)
+			.results()
+			.map((placeholder) -> placeholder.group(1))
+			.forEach((known) -> require(KNOWN.contains(known), name, address,
+					"It has the unknown placeholder '{" + known + "}': known are " + KNOWN + "."));
+	}
+
+	private static void require(boolean valid, String name, String address, String rule) {
+		if (!valid) {
+			throw new InvalidConfigurationPropertyValueException("advisory-lock.page.links." + name, address, rule);
 		}
 	}
 

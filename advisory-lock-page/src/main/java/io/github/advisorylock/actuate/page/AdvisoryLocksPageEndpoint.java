@@ -21,14 +21,11 @@ import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
-import java.time.Duration;
 import java.util.Base64;
 import java.util.LinkedHashMap;
 import java.util.Map;
-import java.util.Set;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
-import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 import io.github.advisorylock.actuate.page.PageRequest.CsrfHeader;
@@ -38,7 +35,6 @@ import org.springframework.boot.actuate.endpoint.Access;
 import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
 import org.springframework.boot.actuate.endpoint.web.annotation.WebEndpoint;
 import org.springframework.core.io.ClassPathResource;
-import org.springframework.util.Assert;
 import org.springframework.web.util.HtmlUtils;
 
 /**
@@ -51,7 +47,9 @@ import org.springframework.web.util.HtmlUtils;
 @WebEndpoint(id = "advisorylockspage", defaultAccess = Access.READ_ONLY)
 public class AdvisoryLocksPageEndpoint {
 
-	private final Settings settings;
+	private final String log;
+
+	private final String trace;
 
 	private final Supplier<@Nullable String> endpoint;
 
@@ -61,13 +59,16 @@ public class AdvisoryLocksPageEndpoint {
 
 	/**
 	 * Create an endpoint.
-	 * @param settings how the page looks
+	 * @param log the address of the log of a run, with placeholders, empty for none
+	 * @param trace the address of its trace, empty for none
 	 * @param endpoint where the endpoint that it reads is, relative to the page,
 	 * {@code null} if that is not exposed; asked for each time
 	 * @param writable whether that endpoint allows writes
 	 */
-	public AdvisoryLocksPageEndpoint(Settings settings, Supplier<@Nullable String> endpoint, BooleanSupplier writable) {
-		this.settings = settings;
+	public AdvisoryLocksPageEndpoint(String log, String trace, Supplier<@Nullable String> endpoint,
+			BooleanSupplier writable) {
+		this.log = log;
+		this.trace = trace;
 		this.endpoint = endpoint;
 		this.writable = writable;
 		String style = read("page.css");
@@ -91,10 +92,8 @@ public class AdvisoryLocksPageEndpoint {
 		Map<String, Object> data = new LinkedHashMap<>();
 		data.put("endpoint", (endpoint != null) ? endpoint : "");
 		data.put("writable", writable);
-		data.put("refresh", this.settings.refresh().toMillis());
-		data.put("rows", this.settings.rows());
-		data.put("log", this.settings.links().log());
-		data.put("trace", this.settings.links().trace());
+		data.put("log", this.log);
+		data.put("trace", this.trace);
 		data.put("csrf-header", token.name());
 		data.put("csrf-token", token.value());
 		return this.document.replace("{settings}", data.entrySet()
@@ -124,55 +123,6 @@ public class AdvisoryLocksPageEndpoint {
 		catch (NoSuchAlgorithmException ex) {
 			throw new IllegalStateException("Failed to hash the page", ex);
 		}
-	}
-
-	/**
-	 * How the page looks.
-	 *
-	 * @param refresh how often it shows what is new
-	 * @param rows how many jobs are in its table at a time
-	 * @param links where to find more of a run
-	 */
-	public record Settings(Duration refresh, int rows, Links links) {
-
-	}
-
-	/**
-	 * Where to find more of a run: addresses with <code>{traceId}</code>,
-	 * <code>{instance}</code>, <code>{key}</code>, <code>{startedAt}</code> or
-	 * <code>{finishedAt}</code> in them.
-	 *
-	 * @param log the address of its log, empty for none
-	 * @param trace the address of its trace, empty for none
-	 */
-	public record Links(String log, String trace) {
-
-		private static final Pattern PLACEHOLDER = Pattern.compile("\\{(\\w*)}");
-
-		private static final Set<String> KNOWN = Set.of("traceId", "instance", "key", "startedAt", "finishedAt");
-
-		/**
-		 * Create addresses.
-		 * @param log the address of its log
-		 * @param trace the address of its trace
-		 * @throws IllegalArgumentException if one is none of the web, or asks for what is
-		 * not known of a run
-		 */
-		public Links {
-			check(log);
-			check(trace);
-		}
-
-		private static void check(String address) {
-			Assert.isTrue(address.isEmpty() || address.matches("https?://[^\\s/{].*"),
-					"must begin with https:// or http://");
-			PLACEHOLDER.matcher(address)
-				.results()
-				.map((placeholder) -> placeholder.group(1))
-				.forEach((name) -> Assert.isTrue(KNOWN.contains(name), () -> "has the unknown placeholder '{" + name
-						+ "}': known are " + KNOWN.stream().sorted().toList()));
-		}
-
 	}
 
 }

@@ -1,6 +1,6 @@
 /* Shows what the endpoint advisorylocks says, and decides nothing. */
 const settings = document.body.dataset, $ = (id) => document.getElementById(id);
-const refresh = Number(settings.refresh);
+const refresh = 5000;
 const writable = settings.writable === "true";
 /* An answer that takes longer than this is none for now. */
 const patience = 2000;
@@ -95,7 +95,7 @@ function address() {
     return settings.endpoint + path(params.get("namespace"), params.get("key")) + "?" + sent;
   }
   ["q", "state", "sort", "page"].filter((name) => view === "jobs" && params.get(name)).forEach((name) => sent.set(name, params.get(name)));
-  sent.set("size", view === "jobs" ? settings.rows : 1);
+  sent.set("size", view === "jobs" ? 100 : 1);
   return settings.endpoint + "?" + sent;
 }
 

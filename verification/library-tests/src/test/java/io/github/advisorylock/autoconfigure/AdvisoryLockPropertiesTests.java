@@ -84,7 +84,7 @@ class AdvisoryLockPropertiesTests {
 	@ParameterizedTest
 	@ValueSource(strings = { "wait-for", "remember-ticks", "jobs[job].wait-for", "jobs[job].min-interval",
 			"jobs[job].catch-up", "jobs[job].max-run", "session.heartbeat", "session.dead-client-timeout",
-			"ledger.remember-keys", "ledger.keep-runs.age", "doctor.long-hold", "page.refresh" })
+			"ledger.remember-keys", "ledger.keep-runs.age", "doctor.long-hold" })
 	void numberAloneIsNoTime(String name) {
 		FailureAnalysis analysis = LockContextRunner.analyzeFailure(
 				this.runner.withPropertyValues("of.a.property=5", "advisory-lock." + name + "=${of.a.property}"));
@@ -179,8 +179,6 @@ class AdvisoryLockPropertiesTests {
 			.isEqualTo(ledger.initializeSchema().name().toLowerCase(Locale.ROOT));
 		assertThat(defaultOf("advisory-lock.ledger.table-prefix")).isEqualTo(ledger.tablePrefix());
 		assertThat(defaultOf("advisory-lock.ledger.remember-keys")).isEqualTo(ledger.rememberKeys().toDays() + "d");
-		assertThat(defaultOf("advisory-lock.ledger.max-result-size"))
-			.isEqualTo(ledger.maxResultSize().toMegabytes() + "MB");
 		assertThat(defaultOf("advisory-lock.ledger.keep-runs.age")).isEqualTo(ledger.keepRuns().age().toDays() + "d");
 		assertThat(((Number) defaultOf("advisory-lock.ledger.keep-runs.count")).intValue())
 			.isEqualTo(ledger.keepRuns().count());
@@ -188,7 +186,7 @@ class AdvisoryLockPropertiesTests {
 		assertThat(metadata().filter((property) -> property.containsKey("defaultValue"))
 			.map((property) -> (String) property.get("name"))
 			.filter((name) -> !name.matches("advisory-lock\\.(doctor|page|shedlock)\\..*|management\\..*")))
-			.hasSize(17);
+			.hasSize(16);
 	}
 
 	static Object defaultOf(String name) {

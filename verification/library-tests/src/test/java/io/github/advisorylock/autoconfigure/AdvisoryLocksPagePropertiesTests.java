@@ -43,25 +43,19 @@ class AdvisoryLocksPagePropertiesTests {
 
 	private static final int VALUES = 2_000;
 
-	private static final List<String> PROPERTIES = List.of("advisory-lock.page.refresh", "advisory-lock.page.rows",
+	private static final List<String> PROPERTIES = List.of("advisory-lock.page.links.log",
 			"management.endpoint.advisorylocks.show-values");
 
 	@Test
 	void defaultsOfMetadataAreThoseOfTheClass() {
 		Binder binder = new Binder(new MapConfigurationPropertySource());
-		AdvisoryLocksPageProperties page = binder.bindOrCreate("advisory-lock.page", AdvisoryLocksPageProperties.class);
-		assertThat(AdvisoryLockPropertiesTests.defaultOf("advisory-lock.page.refresh"))
-			.isEqualTo(page.refresh().toSeconds() + "s");
-		assertThat(((Number) AdvisoryLockPropertiesTests.defaultOf("advisory-lock.page.rows")).intValue())
-			.isEqualTo(page.rows());
 		assertThat(endpoint(binder).showValues().name()).isEqualToIgnoringCase(
 				(String) AdvisoryLockPropertiesTests.defaultOf("management.endpoint.advisorylocks.show-values"));
 		assertThat(endpoint(binder).roles()).isEmpty();
 	}
 
 	@ParameterizedTest
-	@ValueSource(strings = { "refresh=10ms", "rows=0", "rows=1001", "links.log=javascript:alert(1)",
-			"links.trace=https://trace.example/{unknown}" })
+	@ValueSource(strings = { "links.log=javascript:alert(1)", "links.trace=https://trace.example/{unknown}" })
 	void wrongPropertyIsNamed(String property) {
 		String name = "advisory-lock.page." + property.substring(0, property.indexOf('='));
 		String value = property.substring(property.indexOf('=') + 1);

@@ -88,7 +88,7 @@ class UnknownPropertyTests {
 	@CsvSource({ "advisory-lock.session.properties.sslmode, prefer", "advisory-lock.waitFor, 1s",
 			"advisory-lock.doctor.every-instance, org.acme", "'advisory-lock.doctor.every-instance[0]', org.acme",
 			"advisory-lock.ledger.keep-runs.count, 7", "'advisory-lock.jobs[no.such.key].paused', true",
-			"advisory-lock.page.rows, 1", "advisory-lock.test.postgres-image, postgres:17",
+			"advisory-lock.page.links.log, https://log.example", "advisory-lock.test.postgres-image, postgres:17",
 			"advisory-locks.enabled, true" })
 	void propertyThatExistsOrIsOfOthersIsTaken(String property, String value) {
 		withFile(Map.of(property, value)).run((context) -> assertThat(context).hasNotFailed());
@@ -101,7 +101,7 @@ class UnknownPropertyTests {
 			.filter((property) -> property.get("defaultValue") instanceof String)
 			.collect(Collectors.toMap((property) -> (String) property.get("name"),
 					(property) -> property.get("defaultValue")));
-		assertThat(defaults).containsKeys("advisory-lock.doctor.standby", "advisory-lock.page.refresh");
+		assertThat(defaults).containsKeys("advisory-lock.doctor.standby", "advisory-lock.doctor.long-hold");
 		withFile(defaults).run((context) -> assertThat(context).hasNotFailed());
 	}
 

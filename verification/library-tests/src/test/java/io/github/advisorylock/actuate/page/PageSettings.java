@@ -26,8 +26,8 @@ public final class PageSettings {
 	private PageSettings() {
 	}
 
-	public static AdvisoryLocksPageEndpoint.Settings of(AdvisoryLocksPageProperties page) {
-		return AdvisoryLockPageAutoConfiguration.settings(page);
+	public static AdvisoryLocksPageProperties.Links of(AdvisoryLocksPageProperties page) {
+		return AdvisoryLockPageAutoConfiguration.checked(page.links());
 	}
 
 }
