@@ -210,7 +210,7 @@ public record LockSessionSettings(Duration heartbeat, Duration deadClientTimeout
 				if (connection.isClosed() || PgDriver.endsConnection(ex)) {
 					throw ex;
 				}
-				logger.debug("The server can't check for a dead client while it executes", ex);
+				logger.debug("The server can't check for a dead client while it executes: " + ex);
 			}
 		}
 

@@ -352,7 +352,7 @@ final class SessionScope {
 				}
 				catch (LockLostException ex) {
 					// told already, as when anybody else notices
-					logger.debug("Advisory lock '" + this.hold.key() + "' was lost before it was closed", ex);
+					logger.debug("Advisory lock '" + this.hold.key() + "' was lost before it was closed");
 				}
 			}
 

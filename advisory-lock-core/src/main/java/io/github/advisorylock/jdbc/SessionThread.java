@@ -138,7 +138,7 @@ class SessionThread implements Executor {
 			});
 		}
 		catch (RejectedExecutionException ex) {
-			logger.debug("The lock session has no thread", ex);
+			logger.debug("The lock session has no thread: " + ex);
 			return false;
 		}
 		return caller.await(limit.toNanos());

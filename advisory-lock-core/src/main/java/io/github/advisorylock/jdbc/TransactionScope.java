@@ -295,7 +295,7 @@ final class TransactionScope {
 					throw ex;
 				}
 				rollback(manager, transaction, ex);
-				logger.debug("The wait for advisory lock '" + this.key + "' has ended at an interrupt", ex);
+				logger.debug("The wait for advisory lock '" + this.key + "' has ended at an interrupt");
 				this.outcome = LockOutcome.BUSY;
 				return false;
 			}

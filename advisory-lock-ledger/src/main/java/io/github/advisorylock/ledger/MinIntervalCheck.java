@@ -76,7 +76,7 @@ final class MinIntervalCheck {
 				.orElse(null);
 		}
 		catch (IllegalArgumentException ex) {
-			logger.debug("The schedule of " + method + " can't be read", ex);
+			logger.debug("The schedule of " + method + " can't be read: " + ex);
 			return null;
 		}
 	}

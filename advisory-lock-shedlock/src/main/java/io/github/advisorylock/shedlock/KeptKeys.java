@@ -72,7 +72,7 @@ final class KeptKeys {
 			}
 			catch (AdvisoryLockConfigurationException ex) {
 				this.missedNanos = System.nanoTime();
-				logger.debug("There is no ledger to keep locks in", ex);
+				logger.debug("There is no ledger to keep locks in: " + ex.getMessage());
 			}
 		}
 		if (!time.isZero() && !this.warned.getAndSet(true)) {
@@ -95,7 +95,7 @@ final class KeptKeys {
 			}
 		}
 		catch (AdvisoryLockConfigurationException ex) {
-			logger.debug("There is no ledger to keep locks in", ex);
+			logger.debug("There is no ledger to keep locks in: " + ex.getMessage());
 		}
 		catch (DataAccessException ex) {
 			logger.warn(notKnown(whose, ex));

@@ -115,7 +115,7 @@ final class LockAtLeastForCheck implements SmartInitializingSingleton {
 				.isPresent();
 		}
 		catch (RuntimeException ex) {
-			logger.debug("The times of " + method + " can't be known before it is called", ex);
+			logger.debug("The times of " + method + " can't be known before it is called: " + ex);
 			String own = MergedAnnotations.from(method, MergedAnnotations.SearchStrategy.TYPE_HIERARCHY)
 				.get(SchedulerLock.class)
 				.getString("lockAtLeastFor");

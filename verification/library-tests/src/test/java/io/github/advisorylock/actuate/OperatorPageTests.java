@@ -23,6 +23,8 @@ import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.util.Base64;
+import java.util.List;
+import java.util.Locale;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -101,6 +103,68 @@ class OperatorPageTests {
 			assertThat(mapped.get("shop/manage/ops/locks").body()).contains("data-endpoint=\"../advisorylocks\"");
 			assertThat(mapped.get("shop/manage/advisorylocks").statusCode()).isEqualTo(200);
 		}
+	}
+
+	/**
+	 * A proxy that strips a prefix need not tell it: all addresses are relative.
+	 */
+	@Test
+	void pageHoldsBehindAPrefixWhetherTheProxyTellsItOrNot() {
+		String page = application.get(PAGE).body();
+		assertThat(page).doesNotContainPattern("(href|src|action|data-endpoint)=\"/");
+		try (OperatedApplication proxied = OperatedApplication.start(Jobs.class, EXPOSED, WRITABLE,
+				"server.forward-headers-strategy=framework")) {
+			for (String path : List.of(PAGE, "actuator/advisorylocks")) {
+				HttpResponse<String> answer = proxied
+					.send(proxied.request(path).header("X-Forwarded-Prefix", "/ops/shop").GET().build());
+				assertThat(answer.statusCode()).isEqualTo(200);
+				assertThat(answer.body()).doesNotContain("/ops/shop")
+					.containsAnyOf("data-endpoint=\"advisorylocks\"", "nightly-report");
+			}
+		}
+	}
+
+	@Test
+	void pageAndEndpointNeedAccessOfTheirOwnWhereTheDefaultIsNone() {
+		String none = "management.endpoints.access.default=none";
+		try (OperatedApplication closed = OperatedApplication.start(Jobs.class, EXPOSED, none)) {
+			assertThat(closed.get("actuator/advisorylocks").statusCode()).isEqualTo(404);
+			assertThat(closed.get(PAGE).statusCode()).isEqualTo(404);
+		}
+		try (OperatedApplication open = OperatedApplication.start(Jobs.class, EXPOSED, none,
+				"management.endpoint.advisorylocks.access=read_only",
+				"management.endpoint.advisorylockspage.access=read_only")) {
+			assertThat(open.get("actuator/advisorylocks").statusCode()).isEqualTo(200);
+			assertThat(open.get(PAGE).body()).contains("data-endpoint=\"advisorylocks\" data-writable=\"false\"");
+		}
+	}
+
+	/**
+	 * A browser asks before it sends JSON to another site, and is not allowed to.
+	 */
+	@Test
+	void otherSitesCanNeitherReadNorAct() {
+		for (HttpRequest.Builder request : List.of(application.request(PAGE).GET(),
+				application.request("actuator/advisorylocks").GET(),
+				application.request("actuator/advisorylocks/nightly-report")
+					.header("Access-Control-Request-Method", "POST")
+					.header("Access-Control-Request-Headers", "content-type")
+					.method("OPTIONS", HttpRequest.BodyPublishers.noBody()))) {
+			HttpResponse<String> answer = application.send(request.header("Origin", "https://evil.example").build());
+			assertThat(answer.headers().map().keySet())
+				.noneMatch((name) -> name.toLowerCase(Locale.ROOT).startsWith("access-control-"));
+		}
+		String state = "{\"state\":\"paused\"}";
+		for (String simple : List.of("text/plain", "application/x-www-form-urlencoded",
+				"multipart/form-data;boundary=x")) {
+			String body = simple.startsWith("multipart") ? "--x--\r\n" : state;
+			for (String path : List.of("actuator/advisorylocks", "actuator/advisorylocks/sales")) {
+				assertThat(application.post(path, simple, body).statusCode()).isEqualTo(415);
+				assertThat(application.post(path + "?state=paused", simple, body).statusCode()).isEqualTo(415);
+			}
+		}
+		assertThat(TestPostgres.query("SELECT key FROM operated_pause WHERE key IS NULL OR key <> 'nightly-report'"))
+			.isEmpty();
 	}
 
 	@Test

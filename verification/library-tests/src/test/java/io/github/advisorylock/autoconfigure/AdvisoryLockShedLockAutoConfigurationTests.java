@@ -19,10 +19,12 @@ package io.github.advisorylock.autoconfigure;
 import java.util.Optional;
 import java.util.regex.Pattern;
 
+import ch.qos.logback.classic.spi.ILoggingEvent;
 import io.github.advisorylock.jdbc.UnsupportedDatabaseException;
 import io.github.advisorylock.shedlock.AdvisoryLockProvider;
 import io.github.advisorylock.shedlock.AdvisoryLockShedLockAutoConfiguration;
 import io.github.advisorylock.testsupport.LockContextRunner;
+import io.github.advisorylock.testsupport.LogRecorder;
 import net.javacrumbs.shedlock.core.LockAssert;
 import net.javacrumbs.shedlock.core.LockProvider;
 import net.javacrumbs.shedlock.spring.annotation.EnableSchedulerLock;
@@ -141,7 +143,15 @@ class AdvisoryLockShedLockAutoConfigurationTests {
 
 	@Test
 	void methodsWithoutLockAtLeastForNeedNoLedger() {
-		this.runner.withUserConfiguration(PlainJobs.class).run((context) -> assertThat(context).hasNotFailed());
+		try (LogRecorder log = LogRecorder.of(AdvisoryLockProvider.class.getPackageName() + ".KeptKeys", "DEBUG")) {
+			this.runner.withUserConfiguration(PlainJobs.class).run((context) -> {
+				assertThat(context).hasNotFailed();
+				assertThat(context.getBean(PlainJobs.class).pay()).isTrue();
+				assertThat(log.messages()).anyMatch((line) -> line.startsWith("There is no ledger to keep locks in: "))
+					.allMatch((line) -> line.lines().count() == 1);
+				assertThat(log.events()).extracting(ILoggingEvent::getThrowableProxy).containsOnlyNulls();
+			});
+		}
 	}
 
 	@Configuration(proxyBeanMethods = false)
@@ -169,7 +179,8 @@ class AdvisoryLockShedLockAutoConfigurationTests {
 	static class PlainJobs {
 
 		@SchedulerLock(name = "pay", lockAtLeastFor = "0s")
-		void pay() {
+		@Nullable Boolean pay() {
+			return true;
 		}
 
 	}
