@@ -334,7 +334,8 @@ abstract class AbstractLockContractTests {
 	@EnumSource
 	void workIsDoneOncePerInterval(LockScope scope) {
 		for (Counted counted : List.of(Counted.FROM_BEGIN, Counted.FROM_END)) {
-			LockRequest request = request(scope).oncePerInterval(new Interval(LONG.multipliedBy(2), counted));
+			LockRequest request = request(scope)
+				.oncePerInterval(new Interval(LONG.multipliedBy(2), counted, counted.name()));
 			assertThatExceptionOfType(ExpectedException.class).isThrownBy(() -> fail(request));
 			assertThat(run(request)).isEqualTo(LockOutcome.EXECUTED);
 			assertThat(run(request)).isEqualTo(LockOutcome.TOO_SOON);

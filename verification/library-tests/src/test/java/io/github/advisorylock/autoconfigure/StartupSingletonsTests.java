@@ -52,7 +52,8 @@ class StartupSingletonsTests {
 					"advisoryLockSingleRunnerPostProcessor", "advisoryLockSingleRunnerAdviceArrangement",
 					"advisoryLockLeaderOnlyMethods", "advisoryLockPooledConnectionPreparation",
 					"advisoryLockPlannedTimes", "advisoryLockPlannedTimesFirst", "advisoryLockPlannedTimesLast",
-					"advisoryLockDestructionOrder", "advisoryLockSingleRunnerStartupCheck");
+					"advisoryLockDestructionOrder", "advisoryLockTimeUnitStartupCheck",
+					"advisoryLockSingleRunnerStartupCheck");
 			assertThat(context.getBean(HikariDataSource.class).isRunning()).isFalse();
 		});
 	}
