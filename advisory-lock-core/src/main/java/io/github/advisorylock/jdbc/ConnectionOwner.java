@@ -213,15 +213,12 @@ final class ConnectionOwner {
 	}
 
 	/**
-	 * The connection is fine, and one of the commands is not: find out what each of them
-	 * has done, and send those that did nothing one by one.
+	 * The connection is fine, and one of the commands is not: undo what each of them has
+	 * done, and send them one by one.
 	 */
 	private void settle(SessionConnection current, List<SessionCommand> commands, SQLException failure) {
 		try {
-			for (SessionCommand command : commands) {
-				command.settle(current, failure);
-			}
-			current.releaseSurplus();
+			current.undo(commands.stream().flatMap((command) -> command.holds().stream()).toList());
 		}
 		catch (SQLException ex) {
 			failure.addSuppressed(ex);
@@ -230,13 +227,14 @@ final class ConnectionOwner {
 					: "it is not known which locks it holds", failure);
 			return;
 		}
+		commands.forEach((command) -> command.undone(failure));
+		if (current.doubt() != null) {
+			destroy(current, current.doubt(), null);
+		}
 		if (commands.size() > 1) {
 			commands.stream()
 				.filter((command) -> command.failure() != null)
 				.forEach((command) -> retry(List.of(command)));
-		}
-		else if (current.doubt() != null) {
-			destroy(current, current.doubt(), null);
 		}
 	}
 

@@ -300,7 +300,7 @@ public final class LockSession implements AutoCloseable {
 	 * @throws LockLostException if it is not held any more
 	 */
 	public void confirm(Hold hold) throws LockLostException {
-		checkHeld(hold, new Ask.Nothing(hold));
+		checkHeld(hold, new SessionCommand.Nothing(hold));
 	}
 
 	private void checkHeld(Hold hold, SessionCommand command) throws LockLostException {
@@ -337,10 +337,7 @@ public final class LockSession implements AutoCloseable {
 	 * @throws DataAccessException if the server could not be asked
 	 */
 	int findLastHeld(List<String> entries) {
-		SessionCommand.FindLastHeld command = new SessionCommand.FindLastHeld(entries);
-		call(command);
-		command.checkAnswered();
-		return command.place();
+		return (int) ask(new SessionCommand.FindLastHeld(entries));
 	}
 
 	/**
@@ -380,7 +377,8 @@ public final class LockSession implements AutoCloseable {
 	 * @throws DataAccessException if the server could not be asked
 	 */
 	public List<@Nullable String> tryLocks(List<Hold> candidates, String sql, List<Object> parameters) {
-		AcquireSome command = new AcquireSome(candidates, new PostgresAdvisoryLockFunctions.Call(sql, parameters));
+		SessionCommand.AcquireSome command = new SessionCommand.AcquireSome(candidates,
+				new PostgresAdvisoryLockFunctions.Call(sql, parameters));
 		call(command);
 		command.checkAnswered();
 		// the server sends notifications before it answers
@@ -398,17 +396,17 @@ public final class LockSession implements AutoCloseable {
 	 * not be asked
 	 */
 	public long ask(Hold hold, String sql, List<Object> parameters) {
-		return ask(new Ask(hold, new PostgresAdvisoryLockFunctions.Call(sql, parameters)));
+		return ask(new SessionCommand.Ask(hold, new PostgresAdvisoryLockFunctions.Call(sql, parameters)));
 	}
 
 	/**
 	 * Ask for a number, whatever is held.
 	 */
 	long ask(String sql, List<Object> parameters) {
-		return ask(new Ask(null, new PostgresAdvisoryLockFunctions.Call(sql, parameters)));
+		return ask(new SessionCommand.Ask(null, new PostgresAdvisoryLockFunctions.Call(sql, parameters)));
 	}
 
-	private long ask(Ask command) {
+	private long ask(SessionCommand.Ask command) {
 		call(command);
 		command.checkAnswered();
 		return command.number();
@@ -503,7 +501,7 @@ public final class LockSession implements AutoCloseable {
 
 	private void reopen() {
 		if (!isClosed()) {
-			call(new Ask.Nothing(null));
+			call(new SessionCommand.Nothing(null));
 		}
 	}
 

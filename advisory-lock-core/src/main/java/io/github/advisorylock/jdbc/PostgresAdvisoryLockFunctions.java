@@ -203,6 +203,26 @@ final class PostgresAdvisoryLockFunctions {
 			FROM pg_catalog.unnest(pg_catalog.string_to_array(?, ',')) AS k)
 			""";
 
+	/**
+	 * Releases what this session holds, but for some entries of the lock table with their
+	 * modes. What it holds several times is released once. Answers how many were. A
+	 * session has locks of its own database only, and asking which that is would need
+	 * room in the lock table, which may be full.
+	 */
+	static final String UNLOCK_ALL_BUT = """
+			SELECT (SELECT count(*) FILTER (WHERE CASE
+			WHEN pg_catalog.concat_ws(':', l.classid, l.objid, l.objsubid, l.mode)
+			= ANY (pg_catalog.string_to_array(?, ',')) THEN false
+			WHEN l.objsubid = 2 AND l.mode = 'ShareLock'
+			THEN pg_catalog.pg_advisory_unlock_shared(l.classid::integer, l.objid::integer)
+			WHEN l.objsubid = 2 THEN pg_catalog.pg_advisory_unlock(l.classid::integer, l.objid::integer)
+			WHEN l.mode = 'ShareLock'
+			THEN pg_catalog.pg_advisory_unlock_shared(l.classid::bigint << 32 | l.objid::bigint)
+			ELSE pg_catalog.pg_advisory_unlock(l.classid::bigint << 32 | l.objid::bigint) END)
+			FROM pg_catalog.pg_locks l
+			WHERE l.locktype = 'advisory' AND l.granted AND l.pid = pg_catalog.pg_backend_pid())
+			""";
+
 	private static final String[] SESSION_UNLOCK = variants("SELECT pg_catalog.pg_advisory_unlock%s");
 
 	private static final String FIND_MISSING = """
@@ -357,19 +377,6 @@ final class PostgresAdvisoryLockFunctions {
 	}
 
 	/**
-	 * Ask whether this session has an entry in the lock table for a key. Binds the two
-	 * halves of the key as {@code bigint}. A session has locks of its own database only,
-	 * and asking which that is would need room in the lock table, which may be full.
-	 */
-	static String isHeldByThisSession(AdvisoryLockKey key) {
-		return """
-				SELECT EXISTS (SELECT FROM pg_catalog.pg_locks l
-				WHERE l.locktype = 'advisory' AND l.granted AND l.pid = pg_catalog.pg_backend_pid()
-				AND l.classid::bigint = ? AND l.objid::bigint = ? AND l.objsubid = %d)
-				""".formatted(key.isPair() ? 2 : 1);
-	}
-
-	/**
 	 * Find out which of some {@linkplain #entry entries} the lock table does not have.
 	 * Answers them with commas between them, {@code null} for none.
 	 */
@@ -418,11 +425,23 @@ final class PostgresAdvisoryLockFunctions {
 	}
 
 	/**
-	 * As {@link #isHeldByThisSession}, in a transaction that goes on, and leaving no
-	 * snapshot open in it.
+	 * Ask whether this session has an entry in the lock table for a key, in a transaction
+	 * that goes on, and leaving no snapshot open in it. Binds the two halves of the key
+	 * as {@code bigint}. A session has locks of its own database only.
 	 */
 	static String confirmHold(AdvisoryLockKey key) {
-		return isHeldByThisSession(key) + RELEASE_SNAPSHOT;
+		return """
+				SELECT EXISTS (SELECT FROM pg_catalog.pg_locks l
+				WHERE l.locktype = 'advisory' AND l.granted AND l.pid = pg_catalog.pg_backend_pid()
+				AND l.classid::bigint = ? AND l.objid::bigint = ? AND l.objsubid = %d)
+				""".formatted(key.isPair() ? 2 : 1) + RELEASE_SNAPSHOT;
+	}
+
+	/**
+	 * Write a key that is held in a mode as {@link #UNLOCK_ALL_BUT} expects it.
+	 */
+	static String entry(AdvisoryLockKey key, LockMode mode) {
+		return entry(key) + ((mode == LockMode.SHARED) ? ":ShareLock" : ":ExclusiveLock");
 	}
 
 	/**

@@ -20,6 +20,7 @@ import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -87,20 +88,38 @@ abstract class SessionCommand implements SessionConnection.Query {
 	}
 
 	/**
-	 * Find out what became of this command, or one that was sent with it, which failed
-	 * although the connection did not: the server may have obeyed before the failure.
-	 * @throws SQLException if that can't be told
+	 * Return the locks that this takes or releases.
 	 */
-	void settle(SessionConnection connection, SQLException failure) throws SQLException {
+	List<Hold> holds() {
+		return List.of();
+	}
+
+	/**
+	 * Note that this failed, or a command that was sent with it, although the connection
+	 * did not: the server has none of the locks of this.
+	 */
+	void undone(SQLException failure) {
+		takeBack();
 		fail(failure);
 	}
 
 	/**
 	 * Fail unless there is an answer, because the connection is in an unknown state and
-	 * about to be destroyed.
+	 * about to be destroyed. Locks that were granted go with it, before anybody had them.
 	 */
-	void abandon(SessionConnection connection, Throwable failure) {
+	final void abandon(SessionConnection connection, Throwable failure) {
+		if (takesLocks()) {
+			holds().forEach(connection::remove);
+			takeBack();
+			fail(failure);
+		}
 		failUnanswered(failure);
+	}
+
+	/**
+	 * Forget that locks were granted.
+	 */
+	void takeBack() {
 	}
 
 	/**
@@ -209,39 +228,14 @@ abstract class SessionCommand implements SessionConnection.Query {
 			return this.hold instanceof Hold.OfTick;
 		}
 
-		/**
-		 * Taking a shared lock once more than needed does no harm while another holder is
-		 * there.
-		 */
 		@Override
-		void settle(SessionConnection connection, SQLException failure) throws SQLException {
-			if (connection.sharesKey(this.hold)) {
-				// the answer may have been read before the failure
-				connection.remove(this.hold);
-				connection.mayHoldTooOften(this.hold);
-				fail(failure);
-			}
-			else if (connection.isHeld(this.hold)) {
-				this.granted = true;
-				connection.add(this.hold);
-				answer();
-			}
-			else {
-				fail(failure);
-			}
+		List<Hold> holds() {
+			return List.of(this.hold);
 		}
 
-		/**
-		 * A lock that was granted goes with the connection, before anybody had it.
-		 */
 		@Override
-		void abandon(SessionConnection connection, Throwable failure) {
-			if (this.granted) {
-				this.granted = false;
-				connection.remove(this.hold);
-				fail(failure);
-			}
-			super.abandon(connection, failure);
+		void takeBack() {
+			this.granted = false;
 		}
 
 	}
@@ -270,26 +264,9 @@ abstract class SessionCommand implements SessionConnection.Query {
 			note(granted > 0, connection);
 		}
 
-		/**
-		 * What this session has of the permits was granted by this command.
-		 */
 		@Override
-		void settle(SessionConnection connection, SQLException failure) throws SQLException {
-			for (AdvisoryLockKey permit : this.permits) {
-				hold().take(permit);
-				if (connection.isHeld(hold())) {
-					note(true, connection);
-					answer();
-					return;
-				}
-			}
-			hold().take(null);
-			fail(failure);
-		}
-
-		@Override
-		void abandon(SessionConnection connection, Throwable failure) {
-			super.abandon(connection, failure);
+		void takeBack() {
+			super.takeBack();
 			hold().take(null);
 		}
 
@@ -336,16 +313,135 @@ abstract class SessionCommand implements SessionConnection.Query {
 		}
 
 		@Override
-		void settle(SessionConnection connection, SQLException failure) throws SQLException {
-			if (connection.sharesKey(this.hold)) {
-				connection.mayHoldTooOften(this.hold);
+		List<Hold> holds() {
+			return List.of(this.hold);
+		}
+
+		@Override
+		void undone(SQLException failure) {
+			answer();
+		}
+
+	}
+
+	/**
+	 * Takes several locks as far as they are free, by a statement of somebody else's that
+	 * says something of the others.
+	 */
+	static final class AcquireSome extends SessionCommand {
+
+		private final List<Hold> candidates;
+
+		/**
+		 * What was said of each candidate, {@code null} if it was granted.
+		 */
+		private final List<@Nullable String> answers;
+
+		AcquireSome(List<Hold> candidates, PostgresAdvisoryLockFunctions.Call call) {
+			super(call);
+			this.candidates = candidates;
+			this.answers = new ArrayList<>(Collections.nCopies(candidates.size(), ""));
+		}
+
+		List<@Nullable String> answers() {
+			return this.answers;
+		}
+
+		@Override
+		boolean takesLocks() {
+			return true;
+		}
+
+		@Override
+		void readRow(ResultSet row, SessionConnection connection) throws SQLException {
+			for (int i = 0; i < this.candidates.size(); i++) {
+				String answer = row.getString(i + 1);
+				this.answers.set(i, answer);
+				if (answer == null) {
+					connection.add(this.candidates.get(i));
+				}
 			}
-			else if (connection.isHeld(this.hold)) {
-				connection.doubt("it could not release advisory lock '" + this.hold.key() + "'");
-				fail(failure);
-				return;
+		}
+
+		@Override
+		List<Hold> holds() {
+			return this.candidates;
+		}
+
+		@Override
+		void takeBack() {
+			Collections.fill(this.answers, "");
+		}
+
+	}
+
+	/**
+	 * Asks for a number.
+	 */
+	static class Ask extends SessionCommand {
+
+		private final @Nullable Hold hold;
+
+		private long number;
+
+		/**
+		 * Create a command.
+		 * @param hold the hold whose lock must be held, {@code null} if none must
+		 */
+		Ask(@Nullable Hold hold, PostgresAdvisoryLockFunctions.Call call) {
+			super(call);
+			this.hold = hold;
+		}
+
+		long number() {
+			return this.number;
+		}
+
+		@Override
+		void readRow(ResultSet row, SessionConnection connection) throws SQLException {
+			this.number = row.getLong(1);
+		}
+
+		@Override
+		boolean needsServer(@Nullable SessionConnection connection) {
+			boolean carried = this.hold == null || (connection != null && connection.carries(this.hold));
+			if (!carried) {
+				fail(new SQLException("The lock is not held any more", PgDriver.CONNECTION_DOES_NOT_EXIST));
 			}
-			connection.remove(this.hold);
+			return carried;
+		}
+
+		@Override
+		boolean outlivesConnection() {
+			return this.hold == null;
+		}
+
+	}
+
+	/**
+	 * Asks for nothing: any answer shows that the connection, and with it what it
+	 * carries, is still there.
+	 */
+	static final class Nothing extends Ask {
+
+		private static final PostgresAdvisoryLockFunctions.Call NOTHING = new PostgresAdvisoryLockFunctions.Call(
+				PostgresAdvisoryLockFunctions.HEARTBEAT, List.of());
+
+		Nothing(@Nullable Hold hold) {
+			super(hold, NOTHING);
+		}
+
+		@Override
+		void readRow(ResultSet row, SessionConnection connection) {
+		}
+
+		@Override
+		boolean outlivesConnection() {
+			return false;
+		}
+
+		@Override
+		void undone(SQLException failure) {
 			answer();
 		}
 
@@ -431,31 +527,17 @@ abstract class SessionCommand implements SessionConnection.Query {
 	}
 
 	/**
-	 * Asks which of some locks is the last one that is held. Nothing of this connection,
-	 * and so any may ask.
+	 * Asks which of some locks is the last one that is held: its place, from 1 on, 0
+	 * where none is. Nothing of this connection, and so any may ask.
 	 */
-	static final class FindLastHeld extends SessionCommand {
-
-		private int place;
+	static final class FindLastHeld extends Ask {
 
 		/**
 		 * Create a command.
 		 * @param entries the locks, as the lock table has them
 		 */
 		FindLastHeld(List<String> entries) {
-			super(PostgresAdvisoryLockFunctions.findLastHeld(entries));
-		}
-
-		/**
-		 * Return the place of the lock, from 1 on, 0 where none is held.
-		 */
-		int place() {
-			return this.place;
-		}
-
-		@Override
-		void readRow(ResultSet row, SessionConnection connection) throws SQLException {
-			this.place = row.getInt(1);
+			super(null, PostgresAdvisoryLockFunctions.findLastHeld(entries));
 		}
 
 		@Override

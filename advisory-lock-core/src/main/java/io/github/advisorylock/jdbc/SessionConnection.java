@@ -29,9 +29,9 @@ import java.util.Map;
 import java.util.Set;
 import java.util.StringJoiner;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
 
 import io.github.advisorylock.AdvisoryLockKey;
-import io.github.advisorylock.LockMode;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
@@ -59,8 +59,6 @@ final class SessionConnection {
 
 	private final Set<Hold> holds = new LinkedHashSet<>();
 
-	private final Map<AdvisoryLockKey, Hold> surplus = new HashMap<>();
-
 	private final @Nullable LockSocket socket;
 
 	private volatile boolean empty = true;
@@ -77,6 +75,12 @@ final class SessionConnection {
 	private final Map<String, SessionListener> listeners = new HashMap<>();
 
 	private @Nullable String doubt;
+
+	/**
+	 * Whether the server may count a lock more often than it is carried, which it does
+	 * not tell.
+	 */
+	private boolean uncounted;
 
 	/**
 	 * Create what carries no locks.
@@ -110,7 +114,10 @@ final class SessionConnection {
 		else {
 			execute(queries);
 		}
-		releaseSurplus();
+		if (this.uncounted) {
+			releaseAllBut(this.holds);
+			this.uncounted = carriesLocks();
+		}
 		return this.doubt;
 	}
 
@@ -219,61 +226,34 @@ final class SessionConnection {
 	}
 
 	/**
-	 * Return whether there is another hold of the same key. The server counts how often a
-	 * session holds a lock, and does not tell.
+	 * Have the server hold what is carried, and no more: nobody knows what it has done of
+	 * what failed.
+	 * @param asked the locks that were to be taken or released, of which none is carried
+	 * any more
 	 */
-	boolean sharesKey(Hold hold) {
-		return this.holds.stream().anyMatch((other) -> !other.equals(hold) && other.lock().equals(hold.lock()));
+	void undo(List<Hold> asked) throws SQLException {
+		Set<Hold> carried = new LinkedHashSet<>(this.holds);
+		asked.forEach(carried::remove);
+		Set<AdvisoryLockKey> locks = carried.stream().map(Hold::lock).collect(Collectors.toSet());
+		this.uncounted |= asked.stream().map(Hold::lock).anyMatch(locks::contains);
+		releaseAllBut(carried);
+		asked.forEach(this::remove);
 	}
 
-	/**
-	 * Note that the server may count more holds of a key than there are. While there is
-	 * one, the lock is to be held anyway.
-	 */
-	void mayHoldTooOften(Hold hold) {
-		this.surplus.put(hold.lock(), hold);
-	}
-
-	/**
-	 * Release what the server still counts of keys that nobody holds any more.
-	 */
-	void releaseSurplus() throws SQLException {
-		if (this.surplus.isEmpty()) {
-			return;
-		}
-		for (Hold last : List.copyOf(this.surplus.values())) {
-			if (!carries(last) && !sharesKey(last)) {
-				while (isHeld(last)) {
-					if (!isTrue(PostgresAdvisoryLockFunctions.sessionUnlock(last.lock(), last.mode()))) {
-						isTrue(PostgresAdvisoryLockFunctions.sessionUnlock(last.lock(), LockMode.SHARED));
-					}
+	private void releaseAllBut(Set<Hold> carried) throws SQLException {
+		String entries = carried.stream()
+			.map((hold) -> PostgresAdvisoryLockFunctions.entry(hold.lock(), hold.mode()))
+			.collect(Collectors.joining(","));
+		int released = 1;
+		while (released > 0) {
+			try (PreparedStatement statement = this.connection
+				.prepareStatement(PostgresAdvisoryLockFunctions.UNLOCK_ALL_BUT + PostgresAdvisoryLockFunctions.HERE)) {
+				statement.setString(1, entries);
+				statement.setString(2, this.mark.text());
+				try (ResultSet answer = statement.executeQuery()) {
+					first(answer);
+					released = answer.getInt(1);
 				}
-				this.surplus.remove(last.lock());
-			}
-		}
-	}
-
-	/**
-	 * Return whether the server says that this connection holds a key.
-	 */
-	boolean isHeld(Hold hold) throws SQLException {
-		return isTrue(
-				new PostgresAdvisoryLockFunctions.Call(PostgresAdvisoryLockFunctions.isHeldByThisSession(hold.lock()),
-						List.of(Integer.toUnsignedLong(hold.lock().classId()),
-								Integer.toUnsignedLong(hold.lock().objectId()))));
-	}
-
-	private boolean isTrue(PostgresAdvisoryLockFunctions.Call call) throws SQLException {
-		try (PreparedStatement statement = this.connection
-			.prepareStatement(call.sql() + PostgresAdvisoryLockFunctions.HERE)) {
-			int next = 1;
-			for (Object parameter : call.parameters()) {
-				statement.setObject(next++, parameter);
-			}
-			statement.setString(next, this.mark.text());
-			try (ResultSet answer = statement.executeQuery()) {
-				first(answer);
-				return answer.getBoolean(1);
 			}
 		}
 	}

@@ -80,7 +80,7 @@ final class SessionUpkeep implements AutoCloseable {
 		}
 		if (this.owner.carriesLocks()) {
 			this.lastLockNanos = this.ticker.nanoTime();
-			this.owner.execute(List.of(new Ask.Nothing(null)));
+			this.owner.execute(List.of(new SessionCommand.Nothing(null)));
 			this.afterBeat.run();
 		}
 		else if (isIdle()) {

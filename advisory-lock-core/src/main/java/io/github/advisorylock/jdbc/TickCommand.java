@@ -68,23 +68,12 @@ final class TickCommand {
 			return !this.needed;
 		}
 
-		/**
-		 * That the lock is held does not tell how, so it is released and asked for once
-		 * more.
-		 */
-		@Override
-		void settle(SessionConnection connection, SQLException failure) {
-			connection.remove(hold());
-			connection.mayHoldTooOften(hold());
-			fail(failure);
-		}
-
 	}
 
 	/**
 	 * Turns an exclusive lock of a tick into a shared one.
 	 */
-	static final class Share extends Ask {
+	static final class Share extends SessionCommand.Ask {
 
 		private final Hold exclusive;
 
@@ -120,16 +109,18 @@ final class TickCommand {
 			return true;
 		}
 
+		@Override
+		List<Hold> holds() {
+			return List.of(this.exclusive, this.shared);
+		}
+
 		/**
-		 * The mode of the lock is unknown: it is released, and taken again later.
+		 * The lock is taken again later.
 		 */
 		@Override
-		void settle(SessionConnection connection, SQLException failure) {
+		void undone(SQLException failure) {
 			this.done = false;
 			this.exclusive.release();
-			connection.remove(this.exclusive);
-			connection.remove(this.shared);
-			connection.mayHoldTooOften(this.exclusive);
 			fail(failure);
 		}
 
@@ -160,12 +151,8 @@ final class TickCommand {
 
 		@Override
 		void readRow(ResultSet row, SessionConnection connection) {
-			this.holds.forEach((hold) -> release(hold, connection));
-		}
-
-		private static void release(Hold hold, SessionConnection connection) {
-			hold.release();
-			connection.remove(hold);
+			this.holds.forEach(Hold::release);
+			this.holds.forEach(connection::remove);
 		}
 
 		@Override
@@ -179,13 +166,14 @@ final class TickCommand {
 		}
 
 		@Override
-		void settle(SessionConnection connection, SQLException failure) throws SQLException {
-			for (Hold hold : this.holds) {
-				if (!connection.isHeld(hold)) {
-					release(hold, connection);
-				}
-			}
-			fail(failure);
+		List<Hold> holds() {
+			return this.holds;
+		}
+
+		@Override
+		void undone(SQLException failure) {
+			this.holds.forEach(Hold::release);
+			answer();
 		}
 
 	}

@@ -153,12 +153,12 @@ class LockSessionTests extends AbstractLockTests {
 					return new SessionThread(executes, threads);
 				});
 		this.sessions.add(session);
-		List<Ask> commands = Stream.of("SELECT 4711", "SELECT 4712, 'more', 'still more'")
-			.map((sql) -> new Ask(null, new PostgresAdvisoryLockFunctions.Call(sql, List.of())))
+		List<SessionCommand.Ask> commands = Stream.of("SELECT 4711", "SELECT 4712, 'more', 'still more'")
+			.map((sql) -> new SessionCommand.Ask(null, new PostgresAdvisoryLockFunctions.Call(sql, List.of())))
 			.toList();
 		work.get().accept(List.copyOf(commands));
 		assertThat(commands).extracting(SessionCommand::failure).containsOnlyNulls();
-		assertThat(commands).extracting(Ask::number).containsExactly(4711L, 4712L);
+		assertThat(commands).extracting(SessionCommand.Ask::number).containsExactly(4711L, 4712L);
 	}
 
 	@Test

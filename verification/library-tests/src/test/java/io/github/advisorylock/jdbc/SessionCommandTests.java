@@ -17,9 +17,14 @@
 package io.github.advisorylock.jdbc;
 
 import java.sql.SQLException;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
 
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.LockLostException;
@@ -33,6 +38,8 @@ import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.dao.DataAccessException;
@@ -68,20 +75,40 @@ class SessionCommandTests {
 		Awaitility.await().untilAsserted(() -> assertThat(TestPostgres.locks()).isEmpty());
 	}
 
-	@Test
-	void acquireThatWasObeyedIsTakenForDone() {
+	@ParameterizedTest
+	@MethodSource("locks")
+	void acquireThatWasObeyedFailsAndLeavesThatLockOnlyFree(AdvisoryLockKey key, LockMode mode) {
+		Hold held = hold(OTHER);
+		Hold taken = hold(key, mode);
+		assertThat(this.session.tryLock(held)).isTrue();
 		this.faulty.failAfter("execute", "pg_try_advisory_lock", CANCELLED);
-		assertThat(this.session.tryLock(this.hold)).isTrue();
-		assertThat(ForeignSession.isHeld(KEY)).isTrue();
-		this.session.unlock(this.hold);
-		assertThat(ForeignSession.isFree(KEY)).isTrue();
+		assertThatExceptionOfType(DataAccessException.class).isThrownBy(() -> this.session.tryLock(taken))
+			.withRootCauseInstanceOf(SQLException.class);
+		assertThat(ForeignSession.isFree(key)).isTrue();
+		assertThat(held.isActive()).isTrue();
+		assertThat(ForeignSession.isHeld(OTHER)).isTrue();
+		assertThat(this.session.tryLock(taken)).isTrue();
+		this.session.unlock(taken);
+		assertThat(ForeignSession.isFree(key)).isTrue();
+	}
+
+	static Stream<Arguments> locks() {
+		return Stream
+			.of(KEY, AdvisoryLockKey.ofValue(-1), AdvisoryLockKey.ofValue(Long.MIN_VALUE), AdvisoryLockKey.ofValue(1),
+					AdvisoryLockKey.ofPair(-1, Integer.MIN_VALUE), AdvisoryLockKey.ofPair(1, 2))
+			.flatMap((key) -> Stream.of(LockMode.values()).map((mode) -> Arguments.of(key, mode)));
 	}
 
 	@Test
-	void permitThatWasGrantedIsFoundOutAfterAFailure() {
+	void permitThatWasGrantedIsFreeAfterAFailure() {
 		try (ForeignSession foreign = ForeignSession.holding(KEY.permit(2))) {
+			List<AdvisoryLockKey> permits = List.of(KEY.permit(2), KEY.permit(3), KEY);
 			this.faulty.failAfter("execute", "pg_try_advisory_lock", CANCELLED);
-			assertThat(this.session.tryPermits(this.hold, List.of(KEY.permit(2), KEY.permit(3), KEY))).isTrue();
+			assertThatExceptionOfType(DataAccessException.class)
+				.isThrownBy(() -> this.session.tryPermits(this.hold, permits))
+				.withRootCauseInstanceOf(SQLException.class);
+			assertThat(ForeignSession.isFree(KEY.permit(3))).isTrue();
+			assertThat(this.session.tryPermits(this.hold, permits)).isTrue();
 			assertThat(this.hold.lock()).isEqualTo(KEY.permit(3));
 			assertThat(ForeignSession.isHeld(KEY.permit(3))).isTrue();
 			assertThat(ForeignSession.isFree(KEY)).as("what stands behind is not asked for").isTrue();
@@ -158,9 +185,12 @@ class SessionCommandTests {
 	}
 
 	@Test
-	void acquireOfSomeThatWasObeyedFindsOutWhich() {
+	void acquireOfSomeThatWasObeyedFailsAndLeavesNoLock() {
 		try (ForeignSession foreign = ForeignSession.holding(OTHER)) {
 			this.faulty.failAfter("execute", "pg_try_advisory_lock", CANCELLED);
+			assertThatExceptionOfType(DataAccessException.class).isThrownBy(() -> acquireSome(hold(OTHER), this.hold))
+				.withRootCauseInstanceOf(SQLException.class);
+			assertThat(ForeignSession.isFree(KEY)).isTrue();
 			assertThat(acquireSome(hold(OTHER), this.hold)).containsExactly("", null);
 			assertThat(ForeignSession.isHeld(KEY)).isTrue();
 			this.session.unlock(this.hold);
@@ -206,23 +236,21 @@ class SessionCommandTests {
 	}
 
 	@Test
-	void releaseThatWasNotObeyedTakesTheConnectionAlong() {
+	void releaseThatWasNotObeyedIsDoneOnceMore() {
 		Hold other = hold(OTHER);
 		assertThat(this.session.tryLock(this.hold)).isTrue();
 		assertThat(this.session.tryLock(other)).isTrue();
 		this.faulty.failBefore("execute", "pg_advisory_unlock", CANCELLED);
-		assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> this.session.unlock(this.hold))
-			.withRootCauseInstanceOf(SQLException.class);
-		assertThat(other.isLost()).isTrue();
-		Awaitility.await().until(() -> ForeignSession.isFree(KEY) && ForeignSession.isFree(OTHER));
+		this.session.unlock(this.hold);
+		assertThat(ForeignSession.isFree(KEY)).isTrue();
+		assertThat(other.isActive()).isTrue();
+		assertThat(ForeignSession.isHeld(OTHER)).isTrue();
 	}
 
 	@Test
 	void releaseThatWasNotObeyedOfAKeyThatIsSharedIsDoneWithTheLast() {
-		Hold first = new Hold.Candidate(KEY, LockMode.SHARED, LockScheduler.Ticker.SYSTEM, () -> {
-		});
-		Hold last = new Hold.Candidate(KEY, LockMode.SHARED, LockScheduler.Ticker.SYSTEM, () -> {
-		});
+		Hold first = hold(KEY, LockMode.SHARED);
+		Hold last = hold(KEY, LockMode.SHARED);
 		assertThat(this.session.tryLock(first)).isTrue();
 		assertThat(this.session.tryLock(last)).isTrue();
 		this.faulty.failBefore("execute", "pg_advisory_unlock", CANCELLED);
@@ -231,6 +259,42 @@ class SessionCommandTests {
 		this.session.unlock(last);
 		assertThat(ForeignSession.isFree(KEY)).isTrue();
 		assertThat(this.session.isConnected()).isTrue();
+	}
+
+	@ParameterizedTest
+	@ValueSource(booleans = { true, false })
+	void commandsThatFailTogetherAreDoneOneByOne(boolean obeyed) throws Exception {
+		Hold bystander = hold(OTHER);
+		assertThat(this.session.tryLock(bystander)).isTrue();
+		assertThat(this.session.tryLock(this.hold)).isTrue();
+		CountDownLatch together = new CountDownLatch(1);
+		this.session.executor().execute(() -> Awaitility.await().until(() -> together.getCount() == 0));
+		List<Hold> taken = IntStream.range(0, 8).mapToObj((i) -> hold(AdvisoryLockKey.ofPair(i, -i))).toList();
+		List<FutureTask<Boolean>> calls = new ArrayList<>();
+		taken.forEach((hold) -> calls.add(new FutureTask<>(() -> this.session.tryLock(hold))));
+		calls.add(new FutureTask<>(() -> this.session.unlock(this.hold), true));
+		calls.add(new FutureTask<>(() -> ask(bystander) == 7));
+		List<Thread> callers = calls.stream().map(Thread::new).toList();
+		callers.forEach(Thread::start);
+		Awaitility.await()
+			.until(() -> callers.stream().allMatch((caller) -> caller.getState() == Thread.State.WAITING));
+		if (obeyed) {
+			this.faulty.failAfter("execute", "pg_try_advisory_lock", CANCELLED);
+		}
+		else {
+			this.faulty.failBefore("execute", "pg_try_advisory_lock", CANCELLED);
+		}
+		together.countDown();
+		for (FutureTask<Boolean> call : calls) {
+			assertThat(call.get(Patience.SECONDS, TimeUnit.SECONDS)).isTrue();
+		}
+		assertThat(this.faulty.hasFailed()).isTrue();
+		assertThat(taken).hasSize(8).allMatch((hold) -> ForeignSession.isHeld(hold.key()));
+		assertThat(ForeignSession.isFree(KEY)).isTrue();
+		assertThat(bystander.isActive()).isTrue();
+		taken.forEach(this.session::unlock);
+		this.session.unlock(bystander);
+		assertThat(TestPostgres.locks()).isEmpty();
 	}
 
 	@Test
@@ -256,12 +320,9 @@ class SessionCommandTests {
 	}
 
 	@Test
-	void releaseOfTicksThatWasNotObeyedLeavesThem() {
+	void releaseOfTicksThatWasNotObeyedIsDoneOnceMore() {
 		Hold quiet = quiet();
 		this.faulty.failBefore("execute", "pg_advisory_unlock", CANCELLED);
-		this.session.forget(List.of(quiet));
-		assertThat(quiet.isActive()).isTrue();
-		assertThat(ForeignSession.isHeld(KEY)).isTrue();
 		this.session.forget(List.of(quiet));
 		assertThat(quiet.isActive()).isFalse();
 		assertThat(ForeignSession.isFree(KEY)).isTrue();
@@ -314,7 +375,11 @@ class SessionCommandTests {
 	}
 
 	private static Hold hold(AdvisoryLockKey key) {
-		return new Hold.Candidate(key, LockMode.EXCLUSIVE, LockScheduler.Ticker.SYSTEM, () -> {
+		return hold(key, LockMode.EXCLUSIVE);
+	}
+
+	private static Hold hold(AdvisoryLockKey key, LockMode mode) {
+		return new Hold.Candidate(key, mode, LockScheduler.Ticker.SYSTEM, () -> {
 		});
 	}
 

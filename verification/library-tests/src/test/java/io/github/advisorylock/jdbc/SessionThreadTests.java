@@ -94,7 +94,7 @@ class SessionThreadTests {
 
 	@Test
 	void whoDoesNotWaitIsToldByTheThread() throws Exception {
-		SessionCommand command = new Ask.Nothing(null);
+		SessionCommand command = new SessionCommand.Nothing(null);
 		CompletableFuture<Thread> answered = new CompletableFuture<>();
 		this.failure.set(new StackOverflowError("expected"));
 		this.thread.submit(command, () -> answered.complete(Thread.currentThread()));
@@ -156,7 +156,7 @@ class SessionThreadTests {
 			await(end);
 		});
 		begun.await();
-		this.thread.submit(new Ask.Nothing(null), () -> {
+		this.thread.submit(new SessionCommand.Nothing(null), () -> {
 			throw new StackOverflowError("expected");
 		});
 		Future<SessionCommand> together = this.threads.submit(() -> submit());
@@ -177,7 +177,7 @@ class SessionThreadTests {
 			for (int i = 0; i < 150; i++) {
 				callers.add(many.submit(() -> {
 					asking.add(Thread.currentThread());
-					SessionCommand command = new Ask.Nothing(null);
+					SessionCommand command = new SessionCommand.Nothing(null);
 					none.submit(command);
 					return command.failure();
 				}));
@@ -203,11 +203,11 @@ class SessionThreadTests {
 	void threadThatHasDiedIsReplaced() throws Exception {
 		MortalMachine machine = new MortalMachine();
 		SessionThread thread = new SessionThread(this::execute, machine);
-		thread.submit(new Ask.Nothing(null), () -> {
+		thread.submit(new SessionCommand.Nothing(null), () -> {
 		});
 		machine.made.get(0).join();
 		Future<?> caller = this.threads.submit(() -> {
-			SessionCommand command = new Ask.Nothing(null);
+			SessionCommand command = new SessionCommand.Nothing(null);
 			thread.submit(command);
 			assertThat(command.failure()).isNull();
 		});
@@ -216,7 +216,7 @@ class SessionThreadTests {
 	}
 
 	private SessionCommand submit() {
-		SessionCommand command = new Ask.Nothing(null);
+		SessionCommand command = new SessionCommand.Nothing(null);
 		this.thread.submit(command);
 		return command;
 	}

@@ -244,6 +244,9 @@ final class SimulatedServer {
 						lock.startsWith("s") ? Mode.SHARED : Mode.SESSION))
 				.reduce(true, Boolean::logicalAnd) };
 		}
+		if (sql.contains("ELSE pg_catalog.pg_advisory_unlock(l.")) {
+			return new Object[] { unlockAllBut(session, Set.of(((String) own[0]).split(","))) };
+		}
 		if (sql.contains("= pg_catalog.pg_backend_pid()")) {
 			return new Object[] { session.locks.containsKey(((Long) own[0] << 32) | (Long) own[1]) };
 		}
@@ -280,6 +283,18 @@ final class SimulatedServer {
 			session.unlock(key, Mode.SHARED);
 		}
 		return shared ? 2 : 0;
+	}
+
+	private int unlockAllBut(Session session, Set<String> entries) {
+		int released = 0;
+		for (long key : List.copyOf(session.locks.keySet())) {
+			for (Mode mode : Set.copyOf(session.locks.get(key))) {
+				String entry = Integer.toUnsignedString((int) (key >> 32)) + ":" + Integer.toUnsignedString((int) key)
+						+ ":1:" + ((mode == Mode.SHARED) ? "ShareLock" : "ExclusiveLock");
+				released += (!entries.contains(entry) && session.unlock(key, mode)) ? 1 : 0;
+			}
+		}
+		return released;
 	}
 
 	private @Nullable String missing(String entries) {
