@@ -1,0 +1,115 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.ledger;
+
+import java.sql.Connection;
+import java.sql.Types;
+import java.time.OffsetDateTime;
+import java.time.ZoneOffset;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+
+import io.github.advisorylock.testsupport.Patience;
+import io.github.advisorylock.testsupport.TestPostgres;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+import org.springframework.jdbc.core.namedparam.MapSqlParameterSource;
+import org.springframework.jdbc.core.namedparam.NamedParameterJdbcTemplate;
+import org.springframework.jdbc.datasource.SingleConnectionDataSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Tests that a run looks up by key what it wants to know of a ledger that is large.
+ */
+@Tag("slow")
+class RunPlanTests extends AbstractLedgerTests {
+
+	private static final int RUNS = 3_000_000;
+
+	private final RunStatements statements = RunStatements
+		.of(new LedgerTables(Map.of("job", "ledger_tests_job", "pause", "ledger_tests_pause", "run", "ledger_tests_run",
+				"completion", "ledger_tests_completion", "token", "ledger_tests_fencing_token")));
+
+	@Test
+	void statementsOfARunReadNoTableFromEndToEnd() throws Exception {
+		TestPostgres
+			.execute("INSERT INTO ledger_tests_run (namespace, key, scope, instance, fencing_token, started_at, "
+					+ "finished_at, outcome) SELECT 'tests', CASE WHEN n % 3 = 0 THEN 'job' ELSE 'job-' || n % 1000 END, 'SESSION', "
+					+ "'host:1', n, now() - interval '1 hour', now() - interval '1 hour', 'EXECUTED' FROM generate_series(1, "
+					+ RUNS + ") n");
+		TestPostgres.execute("INSERT INTO ledger_tests_job (namespace, key) SELECT 'tests', 'job-' || n FROM "
+				+ "generate_series(1, 10000) n");
+		TestPostgres.execute("INSERT INTO ledger_tests_completion (namespace, key) SELECT 'tests', 'key-' || n FROM "
+				+ "generate_series(1, 10000) n");
+		for (String table : List.of("run", "job", "completion")) {
+			TestPostgres.execute("VACUUM ANALYZE ledger_tests_" + table);
+		}
+		try (Connection connection = TestPostgres.open()) {
+			for (String sql : List.of(this.statements.decide(), this.statements.begin(), this.statements.end(),
+					this.statements.result(), this.statements.hang())) {
+				List<String> plan = plan(connection, sql, 4_000_000);
+				assertThat(plan).isNotEmpty()
+					.noneMatch((line) -> line.contains("Seq Scan on ledger_tests_run")
+							|| line.contains("Seq Scan on ledger_tests_job")
+							|| line.contains("Seq Scan on ledger_tests_completion"));
+			}
+		}
+	}
+
+	private static List<String> plan(Connection connection, String sql, long token) {
+		OffsetDateTime tick = TICK.atOffset(ZoneOffset.UTC);
+		MapSqlParameterSource parameters = new MapSqlParameterSource().addValue("namespace", "tests")
+			.addValue("key", "job")
+			.addValue("tick", tick, Types.TIMESTAMP_WITH_TIMEZONE)
+			.addValue("scope", "SESSION")
+			.addValue("instance", "host:" + token)
+			.addValue("oncePerKey", false)
+			.addValue("backOff", false)
+			.addValue("failedAttempts", 0)
+			.addValue("givenUp", false)
+			.addValue("committed", false)
+			.addValue("pausable", true)
+			.addValue("minInterval", null, Types.BIGINT)
+			.addValue("template", null, Types.VARCHAR)
+			.addValue("keepsJob", true)
+			.addValue("keepRuns", 1_000_000_000L)
+			.addValue("rememberKeys", 1_000_000_000L)
+			.addValue("remembered", false)
+			.addValue("rememberJob", 1_000_000_000L)
+			.addValue("lock", "1:2:1")
+			.addValue("token", token)
+			.addValue("attempt", 1)
+			.addValue("startedAt", OffsetDateTime.now(ZoneOffset.UTC), Types.TIMESTAMP_WITH_TIMEZONE)
+			.addValue("outcome", "EXECUTED")
+			.addValue("errorClass", null, Types.VARCHAR)
+			.addValue("error", null, Types.VARCHAR)
+			.addValue("stackTrace", null, Types.VARCHAR)
+			.addValue("draws", true)
+			.addValue("hangStack", null, Types.VARCHAR)
+			.addValue("traceId", null, Types.VARCHAR)
+			.addValue("result", null, Types.VARCHAR)
+			.addValue("nextAt", null, Types.TIMESTAMP_WITH_TIMEZONE);
+		return new NamedParameterJdbcTemplate(new SingleConnectionDataSource(connection, true))
+			.queryForList("EXPLAIN (ANALYZE, BUFFERS, COSTS OFF, TIMING OFF) " + sql, parameters, String.class);
+	}
+
+}
