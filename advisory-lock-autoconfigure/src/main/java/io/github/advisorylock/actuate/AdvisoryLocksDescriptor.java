@@ -147,7 +147,8 @@ public record AdvisoryLocksDescriptor(Instant time, Duration clockSkew, List<Dur
 	 * failed, the begin of the pause, when the instance was seen last
 	 * @param instance where it happened, {@code null} if that is not known
 	 * @param detail what there is to say of it: the failure, only its class for who may
-	 * not see values; who paused it and why; how far the clock is off
+	 * not see values; who paused it and why; how far the clock is off; which schedules
+	 * differ
 	 */
 	@JsonInclude(JsonInclude.Include.NON_NULL)
 	public record ProblemDescriptor(@Nullable String key, String namespace, @Nullable Instant since,
@@ -252,6 +253,12 @@ public record AdvisoryLocksDescriptor(Instant time, Duration clockSkew, List<Dur
 		 * Several methods have this key.
 		 */
 		SHARED_KEY,
+
+		/**
+		 * Two instances call the job by schedules that differ, for longer than ten
+		 * minutes.
+		 */
+		SCHEDULES_DIFFER,
 
 		/**
 		 * An instance went away without a word: killed, or cut off from the database.

@@ -197,7 +197,7 @@ public class AdvisoryLocksSource {
 		List<JobDescriptor> matching = all.stream().filter(filter::matches).sorted(filter.order()).toList();
 		List<LeaderDescriptor> leading = leaders.describe(locks);
 		List<InstanceDescriptor> instances = Leaders.describe(known, leading);
-		List<ProblemGroup> problems = Problems.of(all, instances);
+		List<ProblemGroup> problems = Problems.of(all, instances, recorded.differing());
 		return new AdvisoryLocksDescriptor(activity.time(), activity.skew().truncatedTo(ChronoUnit.MILLIS),
 				activity.skewBetween(), InstanceName.get(), namespace, activity.database(), managers, records.isInUse(),
 				recorded.pause(), (recorded.pause() != null) ? goOn(all) : null, all.size(), states(all),

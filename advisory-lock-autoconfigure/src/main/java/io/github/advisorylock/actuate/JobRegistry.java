@@ -30,6 +30,7 @@ import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.InstanceDescriptor
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.KeysDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.PauseDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.Problem;
+import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.ProblemDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.RunDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.ScheduleDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.TickDescriptor;
@@ -73,7 +74,7 @@ public class JobRegistry {
 	 * @param redaction hides values
 	 */
 	Overview overview(String namespace, Redaction redaction) {
-		return new Overview(List.of(), List.of(), null);
+		return new Overview(List.of(), List.of(), null, List.of());
 	}
 
 	/**
@@ -204,8 +205,10 @@ public class JobRegistry {
 	 * @param jobs the jobs that are listed, with their states, 50,000 at most
 	 * @param instances the instances, those that are alive first
 	 * @param pause the pause of all jobs, {@code null} if they are not paused
+	 * @param differing the jobs whose schedules differ between instances
 	 */
-	record Overview(List<RecordedJob> jobs, List<RecordedInstance> instances, @Nullable PauseDescriptor pause) {
+	record Overview(List<RecordedJob> jobs, List<RecordedInstance> instances, @Nullable PauseDescriptor pause,
+			List<ProblemDescriptor> differing) {
 
 	}
 

@@ -31,6 +31,7 @@ import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.KeyDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.KeysDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.PauseDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.Problem;
+import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.ProblemDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.RunDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.TickDescriptor;
 import io.github.advisorylock.actuate.JobRegistry.RecordedJob;
@@ -87,7 +88,12 @@ public class LedgerJobRegistry extends JobRegistry {
 	Overview overview(String namespace, Redaction redaction) {
 		JobRepository.Overview all = repository().overview(namespace, MOST_JOBS);
 		return new Overview(all.jobs().stream().map((job) -> describe(job, redaction)).toList(),
-				all.instances().stream().map(LedgerJobRegistry::describe).toList(), describe(all.pause()));
+				all.instances().stream().map(LedgerJobRegistry::describe).toList(), describe(all.pause()),
+				all.differing()
+					.stream()
+					.map((one) -> new ProblemDescriptor(one.key(), namespace, one.since(), one.instance(),
+							one.detail()))
+					.toList());
 	}
 
 	/**

@@ -33,6 +33,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import java.util.function.Predicate;
@@ -101,6 +104,11 @@ public class JobRepository {
 	 */
 	private volatile long took;
 
+	/**
+	 * What is registered, and was not told as this instance's own yet.
+	 */
+	private volatile Collection<JobFacts> untold = List.of();
+
 	JobRepository(LedgerConnections connections, LedgerTables tables, String instance) {
 		this.connections = connections;
 		this.tables = tables;
@@ -133,6 +141,7 @@ public class JobRepository {
 	 * are called next where that is not known.
 	 */
 	void register(Collection<JobFacts> jobs) {
+		this.untold = jobs;
 		Instant now = Instant.now();
 		List<JobName> names = jobs.stream().map(JobFacts::name).toList();
 		this.connections
@@ -156,6 +165,8 @@ public class JobRepository {
 	 * @param first whether it says so for the first time
 	 */
 	void appear(String namespace, @Nullable String version, List<KnownInstance.Role> roles, boolean first) {
+		Collection<JobFacts> jobs = this.untold;
+		Map<String, Set<String>> schedules = schedules(jobs, namespace);
 		this.connections.apartWithin(LONGEST_OBSERVATION_MILLIS, (apart) -> {
 			long said = System.nanoTime();
 			JdbcClient.create(apart)
@@ -171,11 +182,31 @@ public class JobRepository {
 				.param("terms", numbers(roles, KnownInstance.Role::term))
 				.param("since",
 						RunQuestions.array(roles, (role) -> (role.since() != null) ? role.since().toString() : null))
+				.param("keys", RunQuestions.array(schedules.keySet(), this::text))
+				.param("schedules", RunQuestions.array(schedules.values(), (all) -> text(String.join(", ", all))))
 				.param("took", this.took)
 				.update();
 			this.took = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - said);
 			return this.took;
 		});
+		if (this.untold == jobs) {
+			this.untold = List.of();
+		}
+	}
+
+	/**
+	 * Several methods may have one key.
+	 */
+	private static Map<String, Set<String>> schedules(Collection<JobFacts> jobs, String namespace) {
+		Map<String, Set<String>> schedules = new TreeMap<>();
+		for (JobFacts job : jobs) {
+			List<MethodSchedule> times = job.schedules();
+			if (times != null && job.name().namespace().equals(namespace)) {
+				times.forEach((one) -> schedules.computeIfAbsent(job.name().key(), (key) -> new TreeSet<>())
+					.add(one.inWords()));
+			}
+		}
+		return schedules;
 	}
 
 	/**
@@ -214,7 +245,8 @@ public class JobRepository {
 	 */
 	public Overview overview(String namespace, int most) {
 		String sql = this.tables.in(JobStatements.INSTANCES).replace(":most", ":instances") + ";"
-				+ this.tables.in(JobStatements.PAUSE_OF_ALL) + ";" + this.tables.in(JobStatements.LISTED);
+				+ this.tables.in(JobStatements.PAUSE_OF_ALL) + ";" + this.tables.in(JobStatements.DIFFERING) + ";"
+				+ this.tables.in(JobStatements.LISTED);
 		Map<String, Object> parameters = Map.of("namespace", namespace, "instances", MOST_INSTANCES, "most", most);
 		return this.connections.reading((jdbc) -> jdbc.execute(sql, parameters, (statement) -> {
 			statement.execute();
@@ -222,8 +254,11 @@ public class JobRepository {
 			statement.getMoreResults();
 			List<PauseOfAll> pause = next(statement, (row, number) -> pauseOfAll(row));
 			statement.getMoreResults();
-			return new Overview(next(statement, JobRepository::state), instances,
-					pause.isEmpty() ? null : pause.get(0));
+			List<Differing> differing = next(statement, (row, number) -> new Differing(row.getString("key"),
+					required(row, "since"), row.getString("instance"), row.getString("detail")));
+			statement.getMoreResults();
+			return new Overview(next(statement, JobRepository::state), instances, pause.isEmpty() ? null : pause.get(0),
+					differing);
 		}));
 	}
 
@@ -536,8 +571,22 @@ public class JobRepository {
 	 * @param jobs the jobs, in the order of their names
 	 * @param instances the instances, as {@link #instances} has them
 	 * @param pause the pause of all jobs, {@code null} if they are not paused
+	 * @param differing the keys whose schedules differ between instances
 	 */
-	public record Overview(List<JobState> jobs, List<KnownInstance> instances, @Nullable PauseOfAll pause) {
+	public record Overview(List<JobState> jobs, List<KnownInstance> instances, @Nullable PauseOfAll pause,
+			List<Differing> differing) {
+
+	}
+
+	/**
+	 * A key whose schedules differ between instances.
+	 *
+	 * @param key the key
+	 * @param since since when there are both
+	 * @param instance one of the instances
+	 * @param detail its schedules, those of another instance, and which one that is
+	 */
+	public record Differing(String key, Instant since, String instance, String detail) {
 
 	}
 

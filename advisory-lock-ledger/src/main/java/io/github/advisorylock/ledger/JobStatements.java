@@ -182,16 +182,18 @@ final class JobStatements {
 	 */
 	static final String APPEAR = """
 			INSERT INTO {instance} AS i (namespace, instance, born_at, version, library, clock_skew_ms, roles, terms,
-			  led_since)
+			  led_since, schedules)
 			VALUES (:namespace, :instance, CAST(:born AS timestamptz), :version, :library,
 			  (SELECT greatest(least(c.skew, 0), c.skew - :took) FROM (SELECT CAST(pg_catalog.date_part('epoch',
 			    pg_catalog.clock_timestamp() - CAST(:now AS timestamptz)) * 1000 AS bigint) AS skew) c),
 			  CAST(:roles AS text[]), pg_catalog.array_replace(CAST(:terms AS bigint[]), CAST(-1 AS bigint), NULL),
-			  CAST(pg_catalog.array_replace(CAST(:since AS text[]), '', NULL) AS timestamptz[]))
+			  CAST(pg_catalog.array_replace(CAST(:since AS text[]), '', NULL) AS timestamptz[]),
+			  pg_catalog.jsonb_object(CAST(:keys AS text[]), CAST(:schedules AS text[])))
 			ON CONFLICT (namespace, instance, born_at) DO UPDATE SET seen_at = excluded.seen_at, stopped_at = NULL,
 			  started_at = CASE WHEN :first THEN excluded.started_at ELSE i.started_at END, version = excluded.version,
 			  library = excluded.library, clock_skew_ms = excluded.clock_skew_ms, roles = excluded.roles,
-			  terms = excluded.terms, led_since = excluded.led_since
+			  terms = excluded.terms, led_since = excluded.led_since,
+			  schedules = coalesce(nullif(excluded.schedules, '{}'), i.schedules)
 			""";
 
 	/**
@@ -225,8 +227,31 @@ final class JobStatements {
 			  FROM known i LEFT JOIN connected c
 			    ON NOT i.replaced AND c.name = pg_catalog.right(pg_catalog.regexp_replace(i.instance, '[^ -~]', '?', 'g'), 28)
 			)
-			SELECT t.* FROM told t ORDER BY t.state <> 'ALIVE', CASE WHEN t.state <> 'ALIVE' THEN t.seen_at END DESC,
+			SELECT t.namespace, t.instance, t.state, t.started_at, t.seen_at, t.stopped_at, t.version, t.library,
+			  t.clock_skew_ms, t.locks, t.roles, t.terms, t.led_since
+			FROM told t ORDER BY t.state <> 'ALIVE', CASE WHEN t.state <> 'ALIVE' THEN t.seen_at END DESC,
 			  t.started_at, t.instance LIMIT :most
+			""";
+
+	/**
+	 * Keys whose schedules differ between instances that are there for longer than a
+	 * roll-out takes. Those that have the same schedules are looked at once.
+	 */
+	static final String DIFFERING = """
+			SELECT d.key, d.since, d.instance, d.schedule || ', but ' || d.other_schedule || ' on ' || d.other AS detail
+			FROM (
+			  SELECT s.key, pg_catalog.max(f.since) AS since, pg_catalog.min(s.value) AS schedule,
+			    pg_catalog.max(s.value) AS other_schedule,
+			    (pg_catalog.array_agg(f.instance ORDER BY s.value, f.instance))[1] AS instance,
+			    (pg_catalog.array_agg(f.instance ORDER BY s.value DESC, f.instance))[1] AS other
+			  FROM (
+			    SELECT i.schedules, pg_catalog.min(i.instance) AS instance, pg_catalog.min(i.started_at) AS since
+			    FROM {instance} i WHERE i.namespace = :namespace AND i.stopped_at IS NULL
+			      AND i.started_at < pg_catalog.clock_timestamp() - INTERVAL '10 minutes'
+			      AND i.seen_at > pg_catalog.clock_timestamp() - INTERVAL '35 seconds'
+			    GROUP BY i.schedules
+			  ) f CROSS JOIN LATERAL pg_catalog.jsonb_each_text(f.schedules) s GROUP BY s.key
+			) d WHERE d.schedule <> d.other_schedule ORDER BY d.key
 			""";
 
 	static final String PAGE_OF_NAMESPACE = """

@@ -141,6 +141,16 @@ record MethodSchedule(String type, @Nullable String expression, @Nullable ZoneId
 	}
 
 	/**
+	 * Write it as a developer does.
+	 */
+	String inWords() {
+		return Stream.of(this.type, this.expression, this.zone, this.interval)
+			.filter(Objects::nonNull)
+			.map(Object::toString)
+			.collect(Collectors.joining(" "));
+	}
+
+	/**
 	 * Write schedules as a JSON array of objects.
 	 */
 	static String toJson(List<MethodSchedule> schedules) {

@@ -117,6 +117,7 @@ CREATE TABLE IF NOT EXISTS advisory_lock_instance (
   roles            text[],
   terms            bigint[],
   led_since        timestamptz[],
+  schedules        jsonb,
   PRIMARY KEY (namespace, instance, born_at)
 );
 
@@ -153,6 +154,8 @@ ALTER TABLE advisory_lock_job DROP CONSTRAINT IF EXISTS advisory_lock_job_last_o
 ALTER TABLE advisory_lock_run DROP CONSTRAINT IF EXISTS advisory_lock_run_outcome_check,
   ADD CONSTRAINT advisory_lock_run_outcome_check
   CHECK (outcome IN ('EXECUTED', 'FAILED', 'ABANDONED', 'CANCELLED')) NOT VALID;
+
+ALTER TABLE advisory_lock_instance ADD COLUMN IF NOT EXISTS schedules jsonb;
 
 -- Not in a transaction: the token of a run that was rolled back is never given again
 CREATE SEQUENCE IF NOT EXISTS advisory_lock_fencing_token AS bigint;

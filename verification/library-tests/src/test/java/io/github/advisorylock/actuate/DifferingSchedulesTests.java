@@ -1,0 +1,106 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.actuate;
+
+import java.util.List;
+import java.util.Map;
+
+import io.github.advisorylock.annotation.SingleRunner;
+import io.github.advisorylock.jdbc.InstanceName;
+import io.github.advisorylock.testsupport.TestPostgres;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+import org.springframework.scheduling.annotation.Scheduled;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * Tests for schedules that are not the same on all instances. Both instances are this
+ * process, the first one under another name.
+ */
+@Tag("gate")
+class DifferingSchedulesTests {
+
+	private static final String OWN = "instance <> 'other:1'";
+
+	@BeforeEach
+	@AfterEach
+	void dropTables() {
+		OperatedApplication.dropTables();
+	}
+
+	@Test
+	void schedulesThatDifferForLongerThanARollOutNameBothInstances() {
+		try (OperatedApplication first = start("2000")) {
+			awaitSchedules("PT2S");
+			assertThat(differing(first)).isEmpty();
+		}
+		TestPostgres.execute("UPDATE operated_instance SET instance = 'other:1', stopped_at = NULL, seen_at = now() + "
+				+ "interval '50 seconds', started_at = now() - interval '1 hour'");
+		try (OperatedApplication second = start("2137")) {
+			awaitSchedules("PT2.137S");
+			assertThat(differing(second)).isEmpty();
+			TestPostgres
+				.execute("UPDATE operated_instance SET started_at = now() - interval '11 minutes' WHERE " + OWN);
+			Map<String, Object> problem = differing(second).get(0);
+			assertThat(problem).containsEntry("key", "poll")
+				.containsEntry("instance", InstanceName.get())
+				.containsEntry("detail", "fixedDelay PT2.137S, but fixedDelay PT2S on other:1");
+			assertThat(differing(second)).hasSize(1);
+			TestPostgres.execute("UPDATE operated_instance SET seen_at = now() - interval '1 minute' WHERE instance = "
+					+ "'other:1'");
+			assertThat(differing(second)).isEmpty();
+		}
+	}
+
+	private static OperatedApplication start(String poll) {
+		return OperatedApplication.start(Jobs.class, "management.endpoints.web.exposure.include=advisorylocks",
+				"poll=" + poll);
+	}
+
+	private static void awaitSchedules(String interval) {
+		await().untilAsserted(
+				() -> assertThat(TestPostgres.query("SELECT schedules ->> 'poll' FROM operated_instance WHERE " + OWN))
+					.containsExactly("fixedDelay " + interval));
+	}
+
+	private static List<Map<String, Object>> differing(OperatedApplication application) {
+		return EndpointAnswer.all(application).read("$.problems[?(@.problem == 'SCHEDULES_DIFFER')].latest[*]");
+	}
+
+	/**
+	 * Guarded methods.
+	 */
+	static class Jobs {
+
+		@Scheduled(fixedDelayString = "${poll}")
+		@SingleRunner("poll")
+		void poll() {
+		}
+
+		@Scheduled(cron = "0 0 * * * *")
+		@SingleRunner("same")
+		void same() {
+		}
+
+	}
+
+}
