@@ -64,7 +64,7 @@ public class SingleRunnerInterceptor implements MethodInterceptor {
 
 	private final SingleRunnerOperationSource operationSource;
 
-	private final Supplier<TwoPhaseLockOperations> operations;
+	private final Supplier<AdvisoryLockOperations> operations;
 
 	private volatile @Nullable GuardedObserver observer;
 
@@ -87,7 +87,7 @@ public class SingleRunnerInterceptor implements MethodInterceptor {
 			Supplier<? extends AdvisoryLockOperations> operations,
 			Supplier<? extends @Nullable SingleRunnerObserver> observer, ApplicationEventPublisher eventPublisher) {
 		this.operationSource = operationSource;
-		this.operations = SingletonSupplier.of(() -> admitting(operations.get()));
+		this.operations = SingletonSupplier.of(operations::get);
 		this.observer = new GuardedObserver(observer);
 		this.eventPublisher = eventPublisher;
 		this.insideTransaction = new InsideTransaction();
@@ -101,11 +101,6 @@ public class SingleRunnerInterceptor implements MethodInterceptor {
 		this.eventPublisher = other.eventPublisher;
 		this.insideTransaction = other.insideTransaction;
 		this.now = now;
-	}
-
-	private static TwoPhaseLockOperations admitting(AdvisoryLockOperations operations) {
-		return (operations instanceof TwoPhaseLockOperations admitting) ? admitting
-				: new OnePhaseLockOperations(operations);
 	}
 
 	/**
@@ -354,7 +349,9 @@ public class SingleRunnerInterceptor implements MethodInterceptor {
 		}
 
 		private boolean admit() {
-			this.admission = SingleRunnerInterceptor.this.operations.get().admit(this.request);
+			AdvisoryLockOperations operations = SingleRunnerInterceptor.this.operations.get();
+			this.admission = (operations instanceof TwoPhaseLockOperations admitting) ? admitting.admit(this.request)
+					: new OnePhaseAdmission(operations, this.request);
 			this.outcome = this.admission.outcome();
 			return this.outcome == LockOutcome.EXECUTED;
 		}

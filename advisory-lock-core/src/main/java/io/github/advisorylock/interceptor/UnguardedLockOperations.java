@@ -19,6 +19,7 @@ package io.github.advisorylock.interceptor;
 import java.time.Instant;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.AdvisoryLockKeyFactory;
@@ -75,7 +76,7 @@ public final class UnguardedLockOperations implements AdvisoryLockOperations {
 
 	@Override
 	public Optional<HeldLock> tryAcquire(LockRequest request) {
-		return Optional.of(new UnguardedHold(request.key(this.namespace, this.keyFactory)));
+		return Optional.of(new UnguardedHold(request.key(this.namespace, this.keyFactory), new AtomicBoolean(true)));
 	}
 
 	/**
@@ -107,24 +108,11 @@ public final class UnguardedLockOperations implements AdvisoryLockOperations {
 	/**
 	 * A lock that is not there, until it is closed.
 	 */
-	private static final class UnguardedHold implements HeldLock {
-
-		private final AdvisoryLockKey key;
-
-		private volatile boolean held = true;
-
-		private UnguardedHold(AdvisoryLockKey key) {
-			this.key = key;
-		}
-
-		@Override
-		public AdvisoryLockKey key() {
-			return this.key;
-		}
+	private record UnguardedHold(AdvisoryLockKey key, AtomicBoolean held) implements HeldLock {
 
 		@Override
 		public boolean isHeld() {
-			return this.held;
+			return this.held.get();
 		}
 
 		@Override
@@ -133,7 +121,7 @@ public final class UnguardedLockOperations implements AdvisoryLockOperations {
 
 		@Override
 		public void close() {
-			this.held = false;
+			this.held.set(false);
 		}
 
 	}

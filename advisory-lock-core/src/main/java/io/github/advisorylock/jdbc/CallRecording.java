@@ -58,15 +58,8 @@ final class CallRecording {
 	 * the caller.
 	 */
 	LockOutcome precheck() {
-		boolean aside = DeferredInterrupt.putAside();
-		try {
-			RunRecord record = record();
-			return TransactionSynchronizationManager.isActualTransactionActive() ? LockOutcome.EXECUTED
-					: record.precheck();
-		}
-		finally {
-			DeferredInterrupt.bringBack(aside);
-		}
+		RunRecord record = record();
+		return TransactionSynchronizationManager.isActualTransactionActive() ? LockOutcome.EXECUTED : record.precheck();
 	}
 
 	@Nullable String keptResult() {
@@ -77,13 +70,7 @@ final class CallRecording {
 	 * Begin the record under the lock, unless the ledger is against the run.
 	 */
 	LockOutcome begin(RunRecord.Boundary boundary, Hold hold) {
-		boolean aside = DeferredInterrupt.putAside();
-		try {
-			return record().begin(boundary, hold);
-		}
-		finally {
-			DeferredInterrupt.bringBack(aside);
-		}
+		return record().begin(boundary, hold);
 	}
 
 	RunRecord record() {

@@ -16,6 +16,10 @@
 
 package io.github.advisorylock.jdbc;
 
+import java.util.function.Supplier;
+
+import org.jspecify.annotations.Nullable;
+
 import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
@@ -49,6 +53,22 @@ public final class DeferredInterrupt implements TransactionSynchronization {
 	public static void bringBack(boolean aside) {
 		if (aside) {
 			Thread.currentThread().interrupt();
+		}
+	}
+
+	/**
+	 * Ask something without the interrupt of the current thread.
+	 * @param <T> the type of the answer
+	 * @param question asks
+	 * @return the answer
+	 */
+	public static <T extends @Nullable Object> T during(Supplier<T> question) {
+		boolean aside = putAside();
+		try {
+			return question.get();
+		}
+		finally {
+			bringBack(aside);
 		}
 	}
 

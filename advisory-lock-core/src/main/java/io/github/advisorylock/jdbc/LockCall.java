@@ -170,13 +170,7 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission {
 			this.outcome = takeTick();
 		}
 		if (this.outcome == LockOutcome.EXECUTED && !tick.isLocked()) {
-			boolean aside = DeferredInterrupt.putAside();
-			try {
-				this.outcome = tick.outcome(isKept(tick.lock));
-			}
-			finally {
-				DeferredInterrupt.bringBack(aside);
-			}
+			this.outcome = tick.outcome(DeferredInterrupt.during(() -> isKept(tick.lock)));
 		}
 		return this.outcome == LockOutcome.EXECUTED;
 	}

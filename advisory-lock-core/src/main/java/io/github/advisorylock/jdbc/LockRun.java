@@ -141,13 +141,7 @@ final class LockRun implements LockContext, RunLedger.Traced {
 
 	@Override
 	public OptionalLong fencingToken() {
-		boolean aside = DeferredInterrupt.putAside();
-		try {
-			return (this.record != null) ? this.record.fencingToken() : OptionalLong.empty();
-		}
-		finally {
-			DeferredInterrupt.bringBack(aside);
-		}
+		return (this.record != null) ? DeferredInterrupt.during(this.record::fencingToken) : OptionalLong.empty();
 	}
 
 	@Override

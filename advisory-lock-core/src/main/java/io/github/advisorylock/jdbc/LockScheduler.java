@@ -139,8 +139,21 @@ public final class LockScheduler implements Executor, AutoCloseable {
 	 */
 	public synchronized void every(Duration delay, Duration period, SafeTask task) {
 		if (this.recurring == null && !this.closed) {
-			this.recurring = new Recurrence(task, period);
-			this.recurring.planned = plan(delay, this.recurring);
+			this.recurring = new Recurrence();
+			recur(this.recurring, delay, period, task);
+		}
+	}
+
+	private synchronized void recur(Recurrence recurrence, Duration delay, Duration period, SafeTask task) {
+		if (this.recurring == recurrence) {
+			recurrence.planned = plan(delay, () -> {
+				try {
+					task.run();
+				}
+				finally {
+					recur(recurrence, period, period, task);
+				}
+			});
 		}
 	}
 
@@ -210,36 +223,9 @@ public final class LockScheduler implements Executor, AutoCloseable {
 	/**
 	 * What is done again some time after it was done.
 	 */
-	private final class Recurrence implements Runnable {
-
-		private final SafeTask task;
-
-		private final Duration period;
+	private static final class Recurrence {
 
 		private Future<?> planned = CompletableFuture.completedFuture(null);
-
-		private Recurrence(SafeTask task, Duration period) {
-			this.task = task;
-			this.period = period;
-		}
-
-		@Override
-		public void run() {
-			try {
-				this.task.run();
-			}
-			finally {
-				planAgain();
-			}
-		}
-
-		private void planAgain() {
-			synchronized (LockScheduler.this) {
-				if (LockScheduler.this.recurring == this) {
-					this.planned = plan(this.period, this);
-				}
-			}
-		}
 
 	}
 

@@ -119,13 +119,7 @@ final class LedgerConnections {
 	 * is none.
 	 */
 	<R extends @Nullable Object> R reading(Function<NamedParameterJdbcOperations, R> work) {
-		boolean aside = DeferredInterrupt.putAside();
-		try {
-			return areInTransaction() ? work.apply(this.current) : apart(work);
-		}
-		finally {
-			DeferredInterrupt.bringBack(aside);
-		}
+		return areInTransaction() ? DeferredInterrupt.during(() -> work.apply(this.current)) : apart(work);
 	}
 
 	/**
@@ -165,13 +159,7 @@ final class LedgerConnections {
 	}
 
 	private <R extends @Nullable Object> R apart(Function<NamedParameterJdbcOperations, R> work, boolean transaction) {
-		boolean aside = DeferredInterrupt.putAside();
-		try {
-			return repeat(work, transaction);
-		}
-		finally {
-			DeferredInterrupt.bringBack(aside);
-		}
+		return DeferredInterrupt.during(() -> repeat(work, transaction));
 	}
 
 	private <R extends @Nullable Object> R repeat(Function<NamedParameterJdbcOperations, R> work, boolean transaction) {

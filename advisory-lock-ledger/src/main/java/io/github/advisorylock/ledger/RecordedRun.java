@@ -176,16 +176,13 @@ final class RecordedRun implements RunRecord {
 	 * that is asked now.
 	 */
 	private RunRepository.Decision decide() {
-		boolean aside = DeferredInterrupt.putAside();
+		boolean savepoint = this.failureMatters && this.boundary == Boundary.OWN_TRANSACTION;
 		try {
-			boolean savepoint = this.failureMatters && this.boundary == Boundary.OWN_TRANSACTION;
-			return this.runs.decide(this.parameters, this.boundary != Boundary.NONE, savepoint);
+			return DeferredInterrupt
+				.during(() -> this.runs.decide(this.parameters, this.boundary != Boundary.NONE, savepoint));
 		}
 		catch (UncategorizedSQLException ex) {
 			throw explained(ex);
-		}
-		finally {
-			DeferredInterrupt.bringBack(aside);
 		}
 	}
 
