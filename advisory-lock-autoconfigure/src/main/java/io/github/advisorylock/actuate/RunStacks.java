@@ -41,8 +41,13 @@ import org.jspecify.annotations.Nullable;
 /**
  * Where runs hang. Each instance knows the threads of its own runs, and the server what
  * their connections do; other instances are asked where there are records.
+ *
+ * @param application knows the runs of this instance
+ * @param records asks other instances
+ * @param holders knows who holds locks, and what connections do
+ * @param redaction hides values
  */
-final class RunStacks {
+record RunStacks(GuardedApplication application, JobRegistry records, LockHolders holders, Redaction redaction) {
 
 	/**
 	 * A bit less than the five seconds in which there is an answer.
@@ -50,28 +55,6 @@ final class RunStacks {
 	private static final Duration PATIENCE = Duration.ofMillis(4700);
 
 	private static final Activity NOTHING = new Activity(null, null, List.of());
-
-	private final GuardedApplication application;
-
-	private final JobRegistry records;
-
-	private final LockHolders holders;
-
-	private final Redaction redaction;
-
-	/**
-	 * Create it.
-	 * @param application knows the runs of this instance
-	 * @param records asks other instances
-	 * @param holders knows who holds locks, and what connections do
-	 * @param redaction hides values
-	 */
-	RunStacks(GuardedApplication application, JobRegistry records, LockHolders holders, Redaction redaction) {
-		this.application = application;
-		this.records = records;
-		this.holders = holders;
-		this.redaction = redaction;
-	}
 
 	/**
 	 * Return what each holder of a key does, whichever of its permits it has: other

@@ -41,13 +41,7 @@ import org.springframework.transaction.support.AbstractPlatformTransactionManage
  * Makes sure that an annotated method gets the transaction that its lock is to live in,
  * as far as that is known without a database.
  */
-final class TransactionStartupCheck {
-
-	private final Supplier<@Nullable TransactionManagers> managers;
-
-	TransactionStartupCheck(Supplier<@Nullable TransactionManagers> managers) {
-		this.managers = managers;
-	}
+record TransactionStartupCheck(Supplier<@Nullable TransactionManagers> managers) {
 
 	/**
 	 * Check a method.

@@ -29,26 +29,12 @@ import org.springframework.util.StringUtils;
 
 /**
  * Acts on what was found, as the properties say.
+ *
+ * @param severities what a finding leads to
+ * @param warning is told of what is no failure
+ * @param place tells where that was, to stand before what is said of it
  */
-final class FindingHandler {
-
-	private final Consumer<String> warning;
-
-	private final Function<DoctorCheck, Severity> severities;
-
-	private final Supplier<String> place;
-
-	/**
-	 * Create a handler.
-	 * @param severities what a finding leads to
-	 * @param warning is told of what is no failure
-	 * @param place tells where that was, to stand before what is said of it
-	 */
-	FindingHandler(Function<DoctorCheck, Severity> severities, Consumer<String> warning, Supplier<String> place) {
-		this.warning = warning;
-		this.place = place;
-		this.severities = severities;
-	}
+record FindingHandler(Function<DoctorCheck, Severity> severities, Consumer<String> warning, Supplier<String> place) {
 
 	boolean isOff(DoctorCheck check) {
 		return this.severities.apply(check) == Severity.OFF;

@@ -48,7 +48,7 @@ import org.springframework.util.ClassUtils;
  * composed and repeated annotations. Of a bean that is not there yet, because it is lazy
  * or has a scope of its own, nobody can tell whether the application asks for it later.
  */
-final class FleetExamination {
+record FleetExamination(ConfigurableListableBeanFactory beans, List<String> everyInstance) {
 
 	private static final List<Class<? extends Annotation>> SCHEDULES = List.of(Scheduled.class, Schedules.class);
 
@@ -59,21 +59,6 @@ final class FleetExamination {
 	 * A random number may come twice.
 	 */
 	private static final int RANDOM_TRIALS = 10;
-
-	private final ConfigurableListableBeanFactory beans;
-
-	private final List<String> everyInstance;
-
-	/**
-	 * Create an examination.
-	 * @param beans the beans of the application
-	 * @param everyInstance packages, classes and methods that are known to run on every
-	 * instance
-	 */
-	FleetExamination(ConfigurableListableBeanFactory beans, List<String> everyInstance) {
-		this.beans = beans;
-		this.everyInstance = List.copyOf(everyInstance);
-	}
 
 	/**
 	 * Look, unless nobody wants to know.

@@ -31,8 +31,11 @@ import org.springframework.core.annotation.AnnotatedElementUtils;
 /**
  * Looks at what keys are made of: whether they are kept apart from those of other
  * applications, and not apart from those of other instances of this one.
+ *
+ * @param chosen whether the configuration names a namespace, be it the empty one
+ * @param text the text of that, or of the name of the application which stands for it
  */
-final class NamespaceExamination {
+record NamespaceExamination(boolean chosen, String text) {
 
 	/**
 	 * Placeholders for what is different on each instance.
@@ -42,20 +45,6 @@ final class NamespaceExamination {
 				"\\$\\{\\s*(random\\.[^}:]*|(?:HOSTNAME|COMPUTERNAME|POD_NAME|POD_IP|PID|(?:local\\.)?server\\.port"
 						+ "|[^}:]*[._-](?:instance[._-]?id|host-?name|ip-address))(?![^}:]))",
 				Pattern.CASE_INSENSITIVE);
-
-	private final boolean chosen;
-
-	private final String text;
-
-	/**
-	 * Create an examination.
-	 * @param chosen whether the configuration names a namespace, be it the empty one
-	 * @param text the text of that, or of the name of the application which stands for it
-	 */
-	NamespaceExamination(boolean chosen, String text) {
-		this.chosen = chosen;
-		this.text = text;
-	}
 
 	void examine(List<SingleRunnerMethod> methods, BooleanSupplier usedInCode, Findings findings) {
 		if (!this.chosen) {

@@ -44,16 +44,7 @@ import org.springframework.util.ClassUtils;
  * {@code this.run()}: such a call goes past the proxy, and the method runs without its
  * lock. Where there is no class file, nothing is found.
  */
-final class OwnCallExamination {
-
-	private final ConfigurableListableBeanFactory beans;
-
-	private final Findings findings;
-
-	private OwnCallExamination(ConfigurableListableBeanFactory beans, Findings findings) {
-		this.beans = beans;
-		this.findings = findings;
-	}
+record OwnCallExamination(ConfigurableListableBeanFactory beans, Findings findings) {
 
 	static void examine(ConfigurableListableBeanFactory beans, List<SingleRunnerMethod> methods, Findings findings) {
 		OwnCallExamination examination = new OwnCallExamination(beans, findings);

@@ -31,17 +31,8 @@ import org.springframework.scheduling.concurrent.ThreadPoolTaskScheduler;
  * Looks whether the pool has a connection for everything that the scheduler can run at a
  * time, and one for everybody else.
  */
-final class SchedulerExamination implements Examination {
-
-	private final List<ThreadPoolTaskScheduler> pooledSchedulers;
-
-	private final List<SimpleAsyncTaskScheduler> simpleSchedulers;
-
-	SchedulerExamination(List<ThreadPoolTaskScheduler> pooledSchedulers,
-			List<SimpleAsyncTaskScheduler> simpleSchedulers) {
-		this.pooledSchedulers = pooledSchedulers;
-		this.simpleSchedulers = simpleSchedulers;
-	}
+record SchedulerExamination(List<ThreadPoolTaskScheduler> pooledSchedulers,
+		List<SimpleAsyncTaskScheduler> simpleSchedulers) implements Examination {
 
 	@Override
 	public void examine(CheckContext context, Findings findings) {

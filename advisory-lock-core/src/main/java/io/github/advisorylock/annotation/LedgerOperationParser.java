@@ -43,8 +43,11 @@ import org.springframework.util.StringUtils;
 
 /**
  * Turns the attributes of an annotation that need the ledger into what is asked of it.
+ *
+ * @param use which runs are recorded
+ * @param resolver resolves placeholders in an attribute, by its name and text
  */
-final class LedgerOperationParser {
+record LedgerOperationParser(LedgerUse use, BiFunction<String, String, String> resolver) {
 
 	/**
 	 * Any number but zero.
@@ -62,20 +65,6 @@ final class LedgerOperationParser {
 	private static final String PLACE = " Where a @Scheduled method calls this one, that is the method for "
 			+ "@SingleRunner with PER_TICK, 'catchUp' and 'maxRetries'; called by it, this one is once per tick with "
 			+ "'once' as AUTO.";
-
-	private final LedgerUse use;
-
-	private final BiFunction<String, String, String> resolver;
-
-	/**
-	 * Create a parser.
-	 * @param use which runs are recorded
-	 * @param resolver resolves placeholders in an attribute, by its name and text
-	 */
-	LedgerOperationParser(LedgerUse use, BiFunction<String, String, String> resolver) {
-		this.use = use;
-		this.resolver = resolver;
-	}
 
 	LedgerOperation parse(SingleRunner annotation, Method method, boolean fixedKey, SingleRunnerSettings.Job job) {
 		Duration minInterval = duration("minInterval", annotation.minInterval(), job.minInterval());

@@ -31,26 +31,13 @@ import org.jspecify.annotations.Nullable;
  * Finds the job that an operator means by a text: a key, or a namespace, a slash and a
  * key. Both may be meant, as a key may contain a slash; methods of this application go
  * before what only the ledger knows.
+ *
+ * @param defaultNamespace the namespace of keys that nobody knows
+ * @param methods the methods of this application; asked for each time
+ * @param known asks the ledger whether it has a job or a run of a name
  */
-final class JobFinder {
-
-	private final String defaultNamespace;
-
-	private final Supplier<? extends Collection<LedgerMethod>> methods;
-
-	private final Predicate<JobName> known;
-
-	/**
-	 * Create a finder.
-	 * @param defaultNamespace the namespace of keys that nobody knows
-	 * @param methods the methods of this application; asked for each time
-	 * @param known asks the ledger whether it has a job or a run of a name
-	 */
-	JobFinder(String defaultNamespace, Supplier<? extends Collection<LedgerMethod>> methods, Predicate<JobName> known) {
-		this.defaultNamespace = defaultNamespace;
-		this.methods = methods;
-		this.known = known;
-	}
+record JobFinder(String defaultNamespace, Supplier<? extends Collection<LedgerMethod>> methods,
+		Predicate<JobName> known) {
 
 	/**
 	 * Find the job that a text means, whether or not it exists.

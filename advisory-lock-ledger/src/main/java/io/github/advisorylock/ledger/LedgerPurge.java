@@ -39,7 +39,7 @@ import org.springframework.util.Assert;
  * many rows it had, and the position of the last one, where the next goes on: index
  * entries of dead rows need not be passed again.
  */
-final class LedgerPurge {
+record LedgerPurge(LedgerConnections connections, LedgerTables tables) {
 
 	/**
 	 * The lock of whoever makes the tables.
@@ -52,15 +52,6 @@ final class LedgerPurge {
 	static final int BATCH = 1000;
 
 	private static final String ANSWER = "SELECT count(*), pg_catalog.max(o.position) FROM old o";
-
-	private final LedgerConnections connections;
-
-	private final LedgerTables tables;
-
-	LedgerPurge(LedgerConnections connections, LedgerTables tables) {
-		this.connections = connections;
-		this.tables = tables;
-	}
 
 	/**
 	 * Take a round for a while, unless somebody has had one lately, whatever its

@@ -43,7 +43,7 @@ import org.springframework.jdbc.datasource.init.ResourceDatabasePopulator;
 /**
  * The tables of the ledger. Creates them where it may, and never drops anything.
  */
-final class LedgerSchema {
+record LedgerSchema(LedgerConnections connections, LedgerSettings settings) {
 
 	private static final Log logger = LogFactory.getLog(LedgerSchema.class);
 
@@ -163,15 +163,6 @@ final class LedgerSchema {
 			      AND CAST(l.classid AS bigint) << 32 | CAST(l.objid AS bigint) = :lock)))
 			ORDER BY a.xact_start LIMIT 1
 			""";
-
-	private final LedgerConnections connections;
-
-	private final LedgerSettings settings;
-
-	LedgerSchema(LedgerConnections connections, LedgerSettings settings) {
-		this.connections = connections;
-		this.settings = settings;
-	}
 
 	/**
 	 * Create what is missing if that is wanted, and look where the tables are: a job that

@@ -31,8 +31,10 @@ import org.springframework.util.StringValueResolver;
 /**
  * Warns of a {@code minInterval} that is as long as the time between two calls by the
  * scheduler, or longer: whether the next call comes a moment too soon is chance.
+ *
+ * @param resolver resolves what stands in the schedules of methods
  */
-final class MinIntervalCheck {
+record MinIntervalCheck(StringValueResolver resolver) {
 
 	private static final Log logger = LogFactory.getLog(MinIntervalCheck.class);
 
@@ -41,16 +43,6 @@ final class MinIntervalCheck {
 	 * is shortened by summer time, or not.
 	 */
 	private static final int TICKS = 60;
-
-	private final StringValueResolver resolver;
-
-	/**
-	 * Create a check.
-	 * @param resolver resolves what stands in the schedules of methods
-	 */
-	MinIntervalCheck(StringValueResolver resolver) {
-		this.resolver = resolver;
-	}
 
 	void check(SingleRunnerMethod method) {
 		Duration minInterval = method.operation().ledger().minInterval();

@@ -31,16 +31,7 @@ import org.springframework.jdbc.core.simple.JdbcClient;
  * their own, which no run writes; rows of jobs that a run has locked are left out
  * ({@code SKIP LOCKED}): an operator waits for nobody.
  */
-final class OperatorRepository {
-
-	private final LedgerConnections connections;
-
-	private final LedgerTables tables;
-
-	OperatorRepository(LedgerConnections connections, LedgerTables tables) {
-		this.connections = connections;
-		this.tables = tables;
-	}
+record OperatorRepository(LedgerConnections connections, LedgerTables tables) {
 
 	/**
 	 * Pause a job, or what was run without having a job. One that is paused stays as it

@@ -40,29 +40,13 @@ import org.springframework.context.ConfigurableApplicationContext;
 /**
  * The annotated methods of this application whose runs are recorded, and how to call them
  * through their proxies.
+ *
+ * @param postProcessor knows the annotated methods
+ * @param beanFactory has their beans
+ * @param isHere whether a method has its lock in the database of the ledger
  */
-final class RecordedMethodRegistry {
-
-	private final SingleRunnerAnnotationBeanPostProcessor postProcessor;
-
-	private final BeanFactory beanFactory;
-
-	private final Predicate<SingleRunnerMethod> isHere;
-
-	RecordedMethodRegistry(SingleRunnerAnnotationBeanPostProcessor postProcessor, BeanFactory beanFactory) {
-		this(postProcessor, beanFactory, (method) -> true);
-	}
-
-	/**
-	 * Create a registry.
-	 * @param isHere whether a method has its lock in the database of the ledger
-	 */
-	RecordedMethodRegistry(SingleRunnerAnnotationBeanPostProcessor postProcessor, BeanFactory beanFactory,
-			Predicate<SingleRunnerMethod> isHere) {
-		this.postProcessor = postProcessor;
-		this.beanFactory = beanFactory;
-		this.isHere = isHere;
-	}
+record RecordedMethodRegistry(SingleRunnerAnnotationBeanPostProcessor postProcessor, BeanFactory beanFactory,
+		Predicate<SingleRunnerMethod> isHere) {
 
 	List<SingleRunnerMethod> recorded() {
 		return this.postProcessor.getMethods()

@@ -27,7 +27,7 @@ import org.jspecify.annotations.Nullable;
  * character is refused, and what it was to record would be lost. Not for keys, which must
  * not become those of others.
  */
-final class StorableText {
+record StorableText(@Nullable Charset charset) {
 
 	/**
 	 * The encodings of one byte whose names Java does not derive, as PostgreSQL calls
@@ -35,12 +35,6 @@ final class StorableText {
 	 */
 	private static final Map<String, String> CHARSETS = Map.of("LATIN5", "ISO-8859-9", "LATIN7", "ISO-8859-13",
 			"LATIN9", "ISO-8859-15", "KOI8R", "KOI8-R", "KOI8U", "KOI8-U", "EUC_JP", "EUC-JP", "EUC_KR", "EUC-KR");
-
-	private final @Nullable Charset charset;
-
-	private StorableText(@Nullable Charset charset) {
-		this.charset = charset;
-	}
 
 	/**
 	 * Return what an encoding can have.

@@ -39,35 +39,19 @@ import org.springframework.util.ClassUtils;
 /**
  * Makes sure at start-up that {@code lockAtLeastFor} of annotated methods can be kept: a
  * lock does not outlive its holder, so the ledger has to.
+ *
+ * @param beans the beans of the application
+ * @param methods its annotated methods
+ * @param ledger keeps locks, {@code null} where there is none
+ * @param times knows the times of annotated methods
  */
-final class LockAtLeastForCheck implements SmartInitializingSingleton {
+record LockAtLeastForCheck(ConfigurableListableBeanFactory beans, Supplier<List<SchedulerLockMethod>> methods,
+		Supplier<@Nullable RunLedger> ledger,
+		ExtendedLockConfigurationExtractor times) implements SmartInitializingSingleton {
 
 	private static final String ENABLE = "net.javacrumbs.shedlock.spring.annotation.EnableSchedulerLock";
 
 	private static final Log logger = LogFactory.getLog(LockAtLeastForCheck.class);
-
-	private final ConfigurableListableBeanFactory beans;
-
-	private final Supplier<@Nullable RunLedger> ledger;
-
-	private final ExtendedLockConfigurationExtractor times;
-
-	private final Supplier<List<SchedulerLockMethod>> methods;
-
-	/**
-	 * Create a check.
-	 * @param beans the beans of the application
-	 * @param methods its annotated methods
-	 * @param ledger keeps locks, {@code null} where there is none
-	 * @param times knows the times of annotated methods
-	 */
-	LockAtLeastForCheck(ConfigurableListableBeanFactory beans, Supplier<List<SchedulerLockMethod>> methods,
-			Supplier<@Nullable RunLedger> ledger, ExtendedLockConfigurationExtractor times) {
-		this.beans = beans;
-		this.ledger = ledger;
-		this.times = times;
-		this.methods = methods;
-	}
 
 	@Override
 	public void afterSingletonsInstantiated() {

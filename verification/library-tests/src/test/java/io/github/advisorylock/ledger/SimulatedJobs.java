@@ -80,7 +80,8 @@ public final class SimulatedJobs extends PostgresAdvisoryLockLedger {
 		this.stopping = stopping;
 		this.runs = new RunRepository(new LedgerConnections(dataSource), SimulatedLedger.STATEMENTS, SETTINGS, instance,
 				new RecentKeys(), (name) -> null);
-		this.watcher = new UnfinishedTickWatcher(this, new RecordedMethodRegistry(methods, beans), threads);
+		this.watcher = new UnfinishedTickWatcher(this, new RecordedMethodRegistry(methods, beans, (method) -> true),
+				threads);
 	}
 
 	@Override

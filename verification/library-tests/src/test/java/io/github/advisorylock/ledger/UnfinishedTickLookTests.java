@@ -349,7 +349,7 @@ class UnfinishedTickLookTests {
 				LookedAtLedger ledger = new LookedAtLedger(context.getBean(DataSource.class));
 				UnfinishedTickWatcher watcher = new UnfinishedTickWatcher(ledger,
 						new RecordedMethodRegistry(context.getBean(SingleRunnerAnnotationBeanPostProcessor.class),
-								context),
+								context, (method) -> true),
 						this.ticker.threads());
 				context.getSourceApplicationContext(ConfigurableApplicationContext.class)
 					.addApplicationListener(watcher);

@@ -308,7 +308,7 @@ class UnfinishedTickWatcherTests {
 			seenBefore("5 days");
 			CountingLedger ledger = new CountingLedger(context.getBean(DataSource.class));
 			RecordedMethodRegistry methods = new RecordedMethodRegistry(
-					context.getBean(SingleRunnerAnnotationBeanPostProcessor.class), context);
+					context.getBean(SingleRunnerAnnotationBeanPostProcessor.class), context, (method) -> true);
 			AdvisoryLockKey key = AdvisoryLockKey.of("test", "nightly");
 			String method = methods.catchingUp()
 				.stream()
