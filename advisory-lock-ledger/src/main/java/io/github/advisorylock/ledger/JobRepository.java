@@ -223,20 +223,6 @@ public class JobRepository {
 	}
 
 	/**
-	 * Return the instances of a namespace, those that live first, then those that ended
-	 * last.
-	 * @param namespace the namespace
-	 * @return the instances, a thousand at most
-	 */
-	public List<KnownInstance> instances(String namespace) {
-		return read((client) -> client.sql(this.tables.in(JobStatements.INSTANCES))
-			.param("namespace", namespace)
-			.param("most", MOST_INSTANCES)
-			.query(JobRepository::instance)
-			.list());
-	}
-
-	/**
 	 * Return what a list of jobs shows, in one round trip to the server.
 	 * @param namespace the namespace of the instances, and of the pause of all jobs
 	 * @param most how many jobs at most
@@ -244,9 +230,8 @@ public class JobRepository {
 	 * about, those of keys with arguments under what they were made from
 	 */
 	public Overview overview(String namespace, int most) {
-		String sql = this.tables.in(JobStatements.INSTANCES).replace(":most", ":instances") + ";"
-				+ this.tables.in(JobStatements.PAUSE_OF_ALL) + ";" + this.tables.in(JobStatements.DIFFERING) + ";"
-				+ this.tables.in(JobStatements.LISTED);
+		String sql = this.tables.in(JobStatements.INSTANCES) + ";" + this.tables.in(JobStatements.PAUSE_OF_ALL) + ";"
+				+ this.tables.in(JobStatements.DIFFERING) + ";" + this.tables.in(JobStatements.LISTED);
 		Map<String, Object> parameters = Map.of("namespace", namespace, "instances", MOST_INSTANCES, "most", most);
 		return this.connections.reading((jdbc) -> jdbc.execute(sql, parameters, (statement) -> {
 			statement.execute();
@@ -569,7 +554,8 @@ public class JobRepository {
 	 * What a list of jobs shows.
 	 *
 	 * @param jobs the jobs, in the order of their names
-	 * @param instances the instances, as {@link #instances} has them
+	 * @param instances the instances of the namespace, those that live first, then those
+	 * that ended last, a thousand at most
 	 * @param pause the pause of all jobs, {@code null} if they are not paused
 	 * @param differing the keys whose schedules differ between instances
 	 */

@@ -230,7 +230,7 @@ final class JobStatements {
 			SELECT t.namespace, t.instance, t.state, t.started_at, t.seen_at, t.stopped_at, t.version, t.library,
 			  t.clock_skew_ms, t.locks, t.roles, t.terms, t.led_since
 			FROM told t ORDER BY t.state <> 'ALIVE', CASE WHEN t.state <> 'ALIVE' THEN t.seen_at END DESC,
-			  t.started_at, t.instance LIMIT :most
+			  t.started_at, t.instance LIMIT :instances
 			""";
 
 	/**

@@ -38,7 +38,8 @@ class InstanceCrashTests extends AbstractLedgerTests {
 		try (LedgerInstance instance = LedgerInstance.start(TestPostgres.url(), LockScope.SESSION,
 				Duration.ofMillis(10))) {
 			instance.awaitRun();
-			Awaitility.await().untilAsserted(() -> assertThat(this.ledger.repository().instances("killed")).hasSize(1));
+			Awaitility.await()
+				.untilAsserted(() -> assertThat(this.ledger.repository().overview("killed", 1).instances()).hasSize(1));
 			TestPostgres
 				.execute("UPDATE ledger_tests_instance SET seen_at = clock_timestamp() - INTERVAL '10 minutes'");
 			assertThat(state()).isEqualTo(KnownInstance.State.ALIVE);
@@ -50,7 +51,7 @@ class InstanceCrashTests extends AbstractLedgerTests {
 	}
 
 	private KnownInstance.State state() {
-		return this.ledger.repository().instances("killed").get(0).state();
+		return this.ledger.repository().overview("killed", 1).instances().get(0).state();
 	}
 
 }

@@ -122,7 +122,7 @@ class InstancePresenceTests extends AbstractLedgerTests {
 		try {
 			presence.ledgerOpened();
 			presence.start();
-			ticker.passUntil(() -> !this.ledger.repository().instances(NAMESPACE).isEmpty());
+			ticker.passUntil(() -> !this.ledger.repository().overview(NAMESPACE, 1).instances().isEmpty());
 			presence.gained("reports", 775);
 			awaitTerms(null, 775L);
 			assertThat(known().roles().get(1).since()).isNotNull();
@@ -149,7 +149,7 @@ class InstancePresenceTests extends AbstractLedgerTests {
 				.isEmpty());
 			presence.gained("reports", 775);
 			other.rollback();
-			Awaitility.await().until(() -> !this.ledger.repository().instances(NAMESPACE).isEmpty());
+			Awaitility.await().until(() -> !this.ledger.repository().overview(NAMESPACE, 1).instances().isEmpty());
 			awaitTerms(775L);
 		}
 		finally {
@@ -191,7 +191,7 @@ class InstancePresenceTests extends AbstractLedgerTests {
 			statement.execute("SET application_name = 'al:job@t-with-a-name-that-is-long:9'");
 			statement.execute("SELECT pg_advisory_lock(17)");
 			assertThat(states()).contains("ALIVE a-host-with-a-name-that-is-long:9");
-			assertThat(this.ledger.repository().instances(NAMESPACE))
+			assertThat(this.ledger.repository().overview(NAMESPACE, 1).instances())
 				.filteredOn((one) -> one.instance().startsWith("a-host"))
 				.extracting(KnownInstance::locks)
 				.containsExactly(1);
@@ -209,7 +209,7 @@ class InstancePresenceTests extends AbstractLedgerTests {
 		try (Connection connection = TestPostgres.open(); Statement statement = connection.createStatement()) {
 			statement.execute("SET application_name = 'al:job@host:1'");
 			statement.execute("SELECT pg_advisory_lock(18)");
-			assertThat(this.ledger.repository().instances(NAMESPACE)).extracting(KnownInstance::locks)
+			assertThat(this.ledger.repository().overview(NAMESPACE, 1).instances()).extracting(KnownInstance::locks)
 				.containsExactly(1, 0);
 		}
 		this.presence.stop();
@@ -284,16 +284,17 @@ class InstancePresenceTests extends AbstractLedgerTests {
 	private void start() {
 		this.presence.ledgerOpened();
 		this.presence.start();
-		Awaitility.await().until(() -> !this.ledger.repository().instances(NAMESPACE).isEmpty());
+		Awaitility.await().until(() -> !this.ledger.repository().overview(NAMESPACE, 1).instances().isEmpty());
 	}
 
 	private KnownInstance known() {
-		return this.ledger.repository().instances(NAMESPACE).get(0);
+		return this.ledger.repository().overview(NAMESPACE, 1).instances().get(0);
 	}
 
 	private List<String> states() {
 		return this.ledger.repository()
-			.instances(NAMESPACE)
+			.overview(NAMESPACE, 1)
+			.instances()
 			.stream()
 			.map((one) -> one.state() + " " + one.instance())
 			.toList();
