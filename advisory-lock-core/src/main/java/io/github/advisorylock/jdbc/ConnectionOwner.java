@@ -143,11 +143,8 @@ final class ConnectionOwner {
 				current.listen(listener);
 			}
 			long sent = this.ticker.nanoTime();
-			String doubt = current.ask(asking);
+			current.ask(asking);
 			this.trust.confirm(sent, this.ticker.nanoTime());
-			if (doubt != null) {
-				destroy(current, doubt, null);
-			}
 		}
 		catch (SQLException ex) {
 			recover(asking, before != null, ex);
@@ -197,49 +194,46 @@ final class ConnectionOwner {
 		SessionConnection current = this.connection;
 		if (current == null) {
 			commands.forEach((command) -> command.fail(failure));
+			return;
 		}
-		else if (PgDriver.endsConnection(failure)) {
+		String reason = PgDriver.endsConnection(failure) ? reason(failure) : undo(current, commands, failure);
+		if (reason != null) {
 			commands.forEach((command) -> command.abandon(current, failure));
-			destroy(current, reason(failure), failure);
+			destroy(current, reason, failure);
 			if (reused) {
 				// nothing can be held on the old connection any more, so asking again is
 				// safe
 				retry(commands.stream().filter(SessionCommand::outlivesConnection).toList());
 			}
 		}
-		else {
-			settle(current, commands, failure);
-		}
-	}
-
-	/**
-	 * The connection is fine, and one of the commands is not: undo what each of them has
-	 * done, and send them one by one.
-	 */
-	private void settle(SessionConnection current, List<SessionCommand> commands, SQLException failure) {
-		try {
-			current.undo(commands.stream().flatMap((command) -> command.holds().stream()).toList());
-		}
-		catch (SQLException ex) {
-			failure.addSuppressed(ex);
-			commands.forEach((command) -> command.abandon(current, failure));
-			destroy(current, (ex instanceof SessionConnection.OtherProcessException) ? reason(ex)
-					: "it is not known which locks it holds", failure);
-			return;
-		}
-		commands.forEach((command) -> command.undone(failure));
-		if (current.doubt() != null) {
-			destroy(current, current.doubt(), null);
-		}
-		if (commands.size() > 1) {
+		else if (commands.size() > 1) {
 			commands.stream()
 				.filter((command) -> command.failure() != null)
 				.forEach((command) -> retry(List.of(command)));
 		}
 	}
 
+	/**
+	 * The connection is fine, and one of the commands is not: undo what each of them has
+	 * done.
+	 * @return why the connection can't be kept, {@code null} if it can
+	 */
+	private static @Nullable String undo(SessionConnection current, List<SessionCommand> commands,
+			SQLException failure) {
+		try {
+			current.undo(commands.stream().flatMap((command) -> command.holds().stream()).toList());
+			commands.forEach((command) -> command.undone(failure));
+			return null;
+		}
+		catch (SQLException ex) {
+			failure.addSuppressed(ex);
+			return (ex instanceof SessionConnection.UnfitException) ? reason(ex)
+					: "it is not known which locks it holds";
+		}
+	}
+
 	private static String reason(SQLException failure) {
-		return (failure instanceof SessionConnection.OtherProcessException) ? String.valueOf(failure.getMessage())
+		return (failure instanceof SessionConnection.UnfitException) ? String.valueOf(failure.getMessage())
 				: "the connection was lost";
 	}
 

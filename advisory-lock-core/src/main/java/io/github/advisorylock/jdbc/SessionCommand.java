@@ -290,12 +290,11 @@ abstract class SessionCommand implements SessionConnection.Query {
 
 		@Override
 		void readRow(ResultSet row, SessionConnection connection) throws SQLException {
-			if (row.getBoolean(1)) {
-				connection.remove(this.hold);
+			if (!row.getBoolean(1)) {
+				throw new SessionConnection.UnfitException(
+						"it did not hold advisory lock '" + this.hold.key() + "' that it was to release");
 			}
-			else {
-				connection.doubt("it did not hold advisory lock '" + this.hold.key() + "' that it was to release");
-			}
+			connection.remove(this.hold);
 		}
 
 		@Override

@@ -74,8 +74,6 @@ final class SessionConnection {
 
 	private final Map<String, SessionListener> listeners = new HashMap<>();
 
-	private @Nullable String doubt;
-
 	/**
 	 * Whether the server may count a lock more often than it is carried, which it does
 	 * not tell.
@@ -101,11 +99,10 @@ final class SessionConnection {
 	 * Send commands together and hand out the answers. Their order means nothing, as no
 	 * two are about one lock. They are sorted, so that driver and server see few
 	 * different texts, which they have prepared already.
-	 * @return why the connection can't be kept, {@code null} if it can
-	 * @throws OtherProcessException if another process answers than has the locks
+	 * @throws UnfitException if the connection can't be kept after the answer, or another
+	 * process answers than has the locks
 	 */
-	@Nullable String ask(List<? extends Query> queries) throws SQLException {
-		this.doubt = null;
+	void ask(List<? extends Query> queries) throws SQLException {
 		if (PgDriver.needsOneByOne(this.connection)) {
 			for (Query query : queries) {
 				execute(List.of(query));
@@ -118,7 +115,6 @@ final class SessionConnection {
 			releaseAllBut(this.holds);
 			this.uncounted = carriesLocks();
 		}
-		return this.doubt;
 	}
 
 	private void execute(List<? extends Query> queries) throws SQLException {
@@ -144,20 +140,6 @@ final class SessionConnection {
 				statement.getMoreResults();
 			}
 		}
-	}
-
-	/**
-	 * Note why the connection can't be kept after an answer, or the lack of one.
-	 */
-	void doubt(String reason) {
-		this.doubt = reason;
-	}
-
-	/**
-	 * Return why the connection can't be kept, {@code null} if it can.
-	 */
-	@Nullable String doubt() {
-		return this.doubt;
 	}
 
 	/**
@@ -344,16 +326,27 @@ final class SessionConnection {
 	}
 
 	/**
+	 * Thrown when an answer says that the connection can't be kept.
+	 */
+	static class UnfitException extends SQLException {
+
+		UnfitException(String reason) {
+			super(reason, PgDriver.CONNECTION_DOES_NOT_EXIST);
+		}
+
+	}
+
+	/**
 	 * Thrown when a pooler, or a proxy, has handed the connection to another process than
 	 * the one that has its locks.
 	 */
-	static final class OtherProcessException extends SQLException {
+	static final class OtherProcessException extends UnfitException {
 
 		OtherProcessException(int process) {
 			super("another process of the server answers than " + process + ", which has its locks: a pooler in "
 					+ "transaction mode, or a proxy, is in between. They stay locked until process " + process
 					+ " ends: have the pooler do that (PgBouncer: RECONNECT), or SELECT pg_terminate_backend(" + process
-					+ ")", PgDriver.CONNECTION_DOES_NOT_EXIST);
+					+ ")");
 		}
 
 	}
