@@ -199,16 +199,6 @@ public final class TransactionManagers {
 		return this.beanFactory.getBean(beanName, PlatformTransactionManager.class);
 	}
 
-	/**
-	 * Return the name of the bean of a manager.
-	 * @param name the name, or a qualifier
-	 * @return the name of the bean, the same name if there is none
-	 */
-	public String beanName(String name) {
-		String beanName = find(name);
-		return (beanName != null) ? beanName : name;
-	}
-
 	private @Nullable String find(String name) {
 		if (this.beanFactory.containsBean(name)) {
 			return this.beanFactory.isTypeMatch(name, PlatformTransactionManager.class) ? name : null;

@@ -66,10 +66,6 @@ final class SingleRunnerOperationParser {
 		return this.fixedKeys;
 	}
 
-	SingleRunnerSettings settings() {
-		return this.settings;
-	}
-
 	/**
 	 * Parse an annotation.
 	 * @throws InvalidAttributeException if one of its attributes is unusable

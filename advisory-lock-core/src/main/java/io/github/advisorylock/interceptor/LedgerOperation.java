@@ -82,20 +82,6 @@ public record LedgerOperation(boolean recorded, boolean oncePerTick, ScheduledTi
 	}
 
 	/**
-	 * Create what is asked, for ticks that no refresh changes.
-	 * @param recorded whether runs are recorded
-	 * @param oncePerTick whether there is one run for each tick
-	 * @param ticks the ticks, {@code null} if there are none
-	 * @param oncePerKey whether there is one run for each key
-	 * @param minInterval the time from the start of a run to that of the next
-	 * @param catchUp for how long a tick is made up for
-	 */
-	public LedgerOperation(boolean recorded, boolean oncePerTick, @Nullable CronTicks ticks, boolean oncePerKey,
-			@Nullable Duration minInterval, @Nullable Duration catchUp) {
-		this(recorded, oncePerTick, ScheduledTicks.of(ticks), oncePerKey, minInterval, catchUp, 0, null);
-	}
-
-	/**
 	 * Return what is asked, with results kept.
 	 * @param results how, {@code null} to keep none
 	 * @return what is asked

@@ -19,8 +19,10 @@ package io.github.advisorylock.jdbc;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.HashSet;
+import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executor;
 import java.util.concurrent.Future;
@@ -34,6 +36,7 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
 
 import org.jspecify.annotations.Nullable;
@@ -226,6 +229,58 @@ public final class LockScheduler implements Executor, AutoCloseable {
 	private static final class Recurrence {
 
 		private Future<?> planned = CompletableFuture.completedFuture(null);
+
+	}
+
+	/**
+	 * Does one task after the other, in order, on whichever worker is free: a task that
+	 * hangs holds up its successors here, and nothing else. Needs no thread while there
+	 * is nothing to do.
+	 */
+	private static final class SerialExecutor implements Executor {
+
+		private final Queue<SafeTask> tasks = new ConcurrentLinkedQueue<>();
+
+		/**
+		 * Set by workers only: a caller may end anywhere, as its stack may be full.
+		 */
+		private final AtomicBoolean working = new AtomicBoolean();
+
+		private final Executor workers;
+
+		private SerialExecutor(Executor workers) {
+			this.workers = workers;
+		}
+
+		@Override
+		public void execute(Runnable task) {
+			SafeTask safe = new SafeTask("A task of the advisory locks failed", task);
+			this.tasks.add(safe);
+			if (!this.working.get()) {
+				try {
+					this.workers.execute(this::work);
+				}
+				catch (Throwable ex) {
+					this.tasks.remove(safe);
+					throw ex;
+				}
+			}
+		}
+
+		private void work() {
+			while (!this.tasks.isEmpty() && this.working.compareAndSet(false, true)) {
+				try {
+					for (SafeTask task = this.tasks.poll(); task != null; task = this.tasks.poll()) {
+						task.run();
+						// the next task must not see the interrupt of this one
+						Thread.interrupted();
+					}
+				}
+				finally {
+					this.working.set(false);
+				}
+			}
+		}
 
 	}
 

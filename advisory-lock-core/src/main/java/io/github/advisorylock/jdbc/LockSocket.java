@@ -99,13 +99,6 @@ final class LockSocket {
 	}
 
 	/**
-	 * Return why the connection was not opened to its end, or {@code null}.
-	 */
-	@Nullable String abortReason() {
-		return this.abortReason;
-	}
-
-	/**
 	 * Return whether {@link #hasInput()} knows.
 	 */
 	boolean seesInput() {

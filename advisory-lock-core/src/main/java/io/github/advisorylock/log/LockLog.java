@@ -75,22 +75,6 @@ public final class LockLog {
 	 * @param failure what it threw, {@code null} on success
 	 * @param tick the planned time that it was for, {@code null} if for none
 	 * @param attempt how often the work has been tried for that tick
-	 */
-	public static void finished(AdvisoryLockKey key, boolean fixed, LockScope scope, String method, Duration duration,
-			@Nullable Throwable failure, @Nullable Instant tick, int attempt) {
-		finished(key, fixed, scope, method, duration, failure, tick, attempt, failure == null);
-	}
-
-	/**
-	 * Log that a method ran, or failed, and whether its work is done.
-	 * @param key the key of the run
-	 * @param fixed whether every call of the method has that key
-	 * @param scope how long the lock lived
-	 * @param method the method
-	 * @param duration how long the call took
-	 * @param failure what it threw, {@code null} on success
-	 * @param tick the planned time that it was for, {@code null} if for none
-	 * @param attempt how often the work has been tried for that tick
 	 * @param done whether it succeeded, or its transaction was committed nevertheless
 	 */
 	public static void finished(AdvisoryLockKey key, boolean fixed, LockScope scope, String method, Duration duration,

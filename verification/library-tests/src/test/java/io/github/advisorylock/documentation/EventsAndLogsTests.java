@@ -114,9 +114,9 @@ class EventsAndLogsTests {
 	private static List<ILoggingEvent> lines() {
 		try (LogRecorder runs = LogRecorder.of(LockLog.RUN, "debug");
 				LogRecorder alerts = LogRecorder.of(LockLog.ALERT, "warn")) {
-			LockLog.finished(KEY, true, LockScope.TRANSACTION, METHOD, Duration.ofMillis(812), null, TICK, 2);
+			LockLog.finished(KEY, true, LockScope.TRANSACTION, METHOD, Duration.ofMillis(812), null, TICK, 2, true);
 			LockLog.finished(KEY, true, LockScope.TRANSACTION, METHOD, Duration.ofMillis(12),
-					new IllegalStateException(), TICK, 1);
+					new IllegalStateException(), TICK, 1, false);
 			LockLog.finished(KEY, true, LockScope.TRANSACTION, METHOD, Duration.ofMillis(12), new IOException(), TICK,
 					1, true);
 			LockLog.skipped(KEY, LockScope.TRANSACTION, METHOD, LockOutcome.BUSY, null, LockRequest.of("job"));
