@@ -21,6 +21,7 @@ import java.time.OffsetDateTime;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
+import java.util.stream.Collectors;
 
 import io.github.advisorylock.AdvisoryLockKey;
 import org.jspecify.annotations.Nullable;
@@ -127,59 +128,33 @@ record LedgerPurge(LedgerConnections connections, LedgerTables tables) {
 	 * the next round: that transaction may be a long one.
 	 */
 	List<Work> outdated() {
-		return List.of(
-				new Work(
+		return List.of(outdated("completion", List.of("namespace", "key"), "remember_until", "0 days", "", ""),
+				outdated("run", List.of("namespace", "key", "fencing_token"), "keep_until", "0 days",
+						"AND o.finished_at IS NOT NULL", ""),
+				outdated("job", List.of("namespace", "key"), "remember_until", "0 days",
 						"""
-								WITH old AS MATERIALIZED (
-								  SELECT o.namespace, o.key, o.remember_until AS position FROM {completion} o
-								  WHERE o.remember_until >= CAST(:after AS timestamptz) AND o.remember_until < pg_catalog.statement_timestamp()
-								  ORDER BY o.remember_until LIMIT :batch
-								), gone AS (
-								  DELETE FROM {completion} c USING old o
-								  WHERE c.namespace = o.namespace AND c.key = o.key AND c.remember_until = o.position
-								)
-								""",
-						Map.of(), OffsetDateTime.MIN),
-				new Work(
-						"""
-								WITH old AS MATERIALIZED (
-								  SELECT o.namespace, o.key, o.fencing_token, o.keep_until AS position FROM {run} o
-								  WHERE o.keep_until >= CAST(:after AS timestamptz) AND o.keep_until < pg_catalog.statement_timestamp()
-								    AND o.finished_at IS NOT NULL
-								  ORDER BY o.keep_until LIMIT :batch
-								), gone AS (
-								  DELETE FROM {run} r USING old o WHERE r.namespace = o.namespace AND r.key = o.key
-								    AND r.fencing_token = o.fencing_token AND r.keep_until = o.position
-								)
-								""",
-						Map.of(), OffsetDateTime.MIN),
-				new Work(
-						"""
-								WITH old AS MATERIALIZED (
-								  SELECT o.namespace, o.key, o.remember_until AS position FROM {job} o
-								  WHERE o.remember_until >= CAST(:after AS timestamptz) AND o.remember_until < pg_catalog.statement_timestamp()
-								    AND NOT EXISTS (SELECT FROM {pause} p WHERE p.namespace = o.namespace AND p.key = o.key)
+								AND NOT EXISTS (SELECT FROM {pause} p WHERE p.namespace = o.namespace AND p.key = o.key)
 								    AND (SELECT r.finished_at IS NULL FROM {run} r
-								      WHERE r.namespace = o.namespace AND r.key = o.key AND r.fencing_token = o.fencing_token) IS NOT TRUE
-								  ORDER BY o.remember_until LIMIT :batch FOR UPDATE OF o SKIP LOCKED
-								), gone AS (
-								  DELETE FROM {job} j USING old o
-								  WHERE j.namespace = o.namespace AND j.key = o.key AND j.remember_until = o.position
-								)
-								""",
-						Map.of(), OffsetDateTime.MIN),
-				new Work(
+								      WHERE r.namespace = o.namespace AND r.key = o.key AND r.fencing_token = o.fencing_token) IS NOT TRUE""",
+						"FOR UPDATE OF o SKIP LOCKED"),
+				outdated("instance", List.of("namespace", "instance", "born_at"), "seen_at", "1 day", "", ""));
+	}
+
+	private static Work outdated(String table, List<String> key, String position, String age, String condition,
+			String lock) {
+		String columns = key.stream().map("o."::concat).collect(Collectors.joining(", "));
+		return new Work(
+				"""
+						WITH old AS MATERIALIZED (
+						  SELECT %2$s, o.%3$s AS position FROM {%1$s} o
+						  WHERE o.%3$s >= CAST(:after AS timestamptz) AND o.%3$s < pg_catalog.statement_timestamp() - INTERVAL '%4$s' %5$s
+						  ORDER BY o.%3$s LIMIT :batch %6$s
+						), gone AS (
+						  DELETE FROM {%1$s} d USING old o WHERE (%7$s, d.%3$s) = (%2$s, o.position)
+						)
 						"""
-								WITH old AS MATERIALIZED (
-								  SELECT o.namespace, o.instance, o.born_at, o.seen_at AS position FROM {instance} o
-								  WHERE o.seen_at >= CAST(:after AS timestamptz) AND o.seen_at < pg_catalog.statement_timestamp() - INTERVAL '1 day'
-								  ORDER BY o.seen_at LIMIT :batch
-								), gone AS (
-								  DELETE FROM {instance} i USING old o
-								  WHERE i.namespace = o.namespace AND i.instance = o.instance AND i.born_at = o.born_at AND i.seen_at = o.position
-								)
-								""",
-						Map.of(), OffsetDateTime.MIN));
+					.formatted(table, columns, position, age, condition, lock, columns.replace("o.", "d.")),
+				Map.of(), OffsetDateTime.MIN);
 	}
 
 	/**
