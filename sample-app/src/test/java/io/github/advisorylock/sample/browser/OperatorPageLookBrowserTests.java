@@ -175,6 +175,19 @@ class OperatorPageLookBrowserTests extends AbstractBrowserTests {
 		page.refuse();
 	}
 
+	@ParameterizedTest
+	@ValueSource(strings = { "light", "dark" })
+	void eachDialogIsAccessible(String colorScheme) {
+		OperatorPage page = page(JOBS);
+		browser.prefer(colorScheme);
+		for (String state : List.of("running", "paused")) {
+			page.press(RATES, state);
+			browser.run("document.getElementById('confirm-over').textContent = 'That run has ended.'");
+			assertThat(Accessibility.violations(browser)).isEmpty();
+			page.refuse();
+		}
+	}
+
 	@Test
 	void missingLabelIsAViolation() {
 		page(JOBS).awaitAnswer();

@@ -45,7 +45,7 @@ class SlowDatabaseTests {
 	void start() {
 		OperatedApplication.dropTables();
 		this.application = OperatedApplication.start(Jobs.class, "spring.datasource.url=" + this.proxy.url(),
-				"management.endpoints.web.exposure.include=advisorylocks,health",
+				"management.endpoints.web.exposure.include=advisorylocks,advisorylockspage,health",
 				"management.endpoint.health.show-details=always", "advisory-lock.ledger.instances=false");
 		await().until(() -> this.application.get(EndpointAnswer.ALL).statusCode() == 200);
 	}
@@ -67,6 +67,14 @@ class SlowDatabaseTests {
 			this.application.get(EndpointAnswer.ALL);
 			assertThat(this.proxy.waits() - before).isEqualTo(2);
 		});
+	}
+
+	@Test
+	void pageAsksNoDatabase() {
+		this.proxy.stall();
+		HttpResponse<String> page = this.application.get("actuator/advisorylockspage");
+		assertThat(page.statusCode()).isEqualTo(200);
+		assertThat(page.body()).contains("data-endpoint=\"advisorylocks\"");
 	}
 
 	@Test
