@@ -18,18 +18,12 @@ package io.github.advisorylock.interceptor;
 
 import java.time.Duration;
 import java.time.Instant;
-import java.util.concurrent.Future;
-import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.AdvisoryLockOperations;
-import io.github.advisorylock.LockCallback;
-import io.github.advisorylock.LockContext;
 import io.github.advisorylock.LockOutcome;
-import io.github.advisorylock.LockRequest;
-import io.github.advisorylock.LockResult;
 import io.github.advisorylock.LockScope;
 import io.github.advisorylock.SingleRunnerFinishedEvent;
 import io.github.advisorylock.SingleRunnerSkippedEvent;
@@ -43,8 +37,6 @@ import org.jspecify.annotations.Nullable;
 
 import org.springframework.aop.ProxyMethodInvocation;
 import org.springframework.context.ApplicationEventPublisher;
-import org.springframework.core.ReactiveAdapterRegistry;
-import org.springframework.transaction.UnexpectedRollbackException;
 import org.springframework.util.Assert;
 import org.springframework.util.function.SingletonSupplier;
 
@@ -133,7 +125,8 @@ public class SingleRunnerInterceptor implements MethodInterceptor {
 		}
 		AdvisoryLockKey key = operation.key(invocation.getArguments());
 		boolean paused = operation.paused();
-		Call call = new Call(operation, key, PlannedTime.current(), invocation);
+		GuardedCall call = new GuardedCall(operation, key, this.operations, observe(operation, key), this.now != null,
+				invocation);
 		Object result;
 		try {
 			if (paused) {
@@ -169,13 +162,25 @@ public class SingleRunnerInterceptor implements MethodInterceptor {
 		return result;
 	}
 
+	private SingleRunnerObserver.@Nullable Call observe(SingleRunnerOperation operation, AdvisoryLockKey key) {
+		GuardedObserver observer = this.observer;
+		if (observer == null) {
+			return null;
+		}
+		if (observer.watchesNothing()) {
+			this.observer = null;
+			return null;
+		}
+		return observer.observe(operation, key);
+	}
+
 	/**
 	 * Make sure that a call did not run which came back without having got to where its
 	 * lock is taken. What answered it instead is no run and no skip, so nothing is said
 	 * of it.
 	 * @throws IllegalStateException if the method may have run without its lock
 	 */
-	private void checkDidNotRun(Call call, MethodInvocation invocation) {
+	private void checkDidNotRun(GuardedCall call, MethodInvocation invocation) {
 		if (!OtherAdvice.mayHaveAnswered(invocation, this.insideTransaction)) {
 			throw new IllegalStateException("Failed to guard '" + call.method + "' (advisory lock '" + call.key
 					+ "'): the call came back without having got to where its lock is taken, inside its "
@@ -189,7 +194,7 @@ public class SingleRunnerInterceptor implements MethodInterceptor {
 	 * @param end what became of the transaction of the run, if it has run
 	 * @param own why the run failed before that, if it did
 	 */
-	private void announce(Call call, TwoPhaseLockOperations.End end, @Nullable Throwable own) {
+	private void announce(GuardedCall call, TwoPhaseLockOperations.End end, @Nullable Throwable own) {
 		LockOutcome outcome = call.outcome;
 		Throwable failure = call.failure(end, own);
 		boolean done = failure == null || end == TwoPhaseLockOperations.End.COMMITTED;
@@ -199,7 +204,7 @@ public class SingleRunnerInterceptor implements MethodInterceptor {
 			call.observed.end(outcome, failure);
 		}
 		if (this.now != null) {
-			this.now.accept((failure == null) ? outcome : null);
+			this.now.accept((failure != null) ? null : outcome);
 		}
 		Instant tick = call.request.tick();
 		Object event;
@@ -231,7 +236,7 @@ public class SingleRunnerInterceptor implements MethodInterceptor {
 		@Override
 		public @Nullable Object invoke(MethodInvocation invocation) throws Throwable {
 			Object call = ((ProxyMethodInvocation) invocation).getUserAttribute(CALL);
-			if (!(call instanceof Call inside)) {
+			if (!(call instanceof GuardedCall inside)) {
 				return invocation.proceed();
 			}
 			if (inside.scope == LockScope.TRANSACTION) {
@@ -244,304 +249,6 @@ public class SingleRunnerInterceptor implements MethodInterceptor {
 			catch (Throwable ex) {
 				inside.thrown = ex;
 				throw ex;
-			}
-		}
-
-	}
-
-	/**
-	 * One call of a method, on its way from its admission outside its transaction to its
-	 * run inside.
-	 */
-	private final class Call implements LockCallback<@Nullable Object, Exception> {
-
-		private final long started = System.nanoTime();
-
-		private final SingleRunnerOperation operation;
-
-		private final AdvisoryLockKey key;
-
-		private final boolean fixed;
-
-		private final LockScope scope;
-
-		private final String method;
-
-		private final SingleRunnerObserver.@Nullable Call observed;
-
-		/**
-		 * The scheduled call that this one is made in, and what it has for this one.
-		 */
-		private final @Nullable PlannedTime scheduled;
-
-		private final PlannedTime.@Nullable Plan plan;
-
-		private final LockRequest request;
-
-		private TwoPhaseLockOperations.@Nullable Admission admission;
-
-		/**
-		 * The one that the work ran with last.
-		 */
-		private TwoPhaseLockOperations.@Nullable Admission used;
-
-		private @Nullable MethodInvocation invocation;
-
-		/**
-		 * Whether the call got to where its lock is asked for, or was skipped before.
-		 */
-		private boolean decided;
-
-		/**
-		 * How often the method was run.
-		 */
-		private int runs;
-
-		private int lockAttempt;
-
-		private int attempt = 1;
-
-		/**
-		 * Whether it is known how the call ended.
-		 */
-		private boolean over;
-
-		/**
-		 * How the call ended, {@code null} when it failed before that was known.
-		 */
-		private @Nullable LockOutcome outcome;
-
-		/**
-		 * What the run threw, even if other advice has kept that from the caller.
-		 */
-		private @Nullable Throwable failure;
-
-		/**
-		 * What the work threw.
-		 */
-		private @Nullable Throwable thrown;
-
-		private Call(SingleRunnerOperation operation, AdvisoryLockKey key, @Nullable PlannedTime scheduled,
-				MethodInvocation invocation) {
-			this.operation = operation;
-			this.key = key;
-			this.scope = operation.scope();
-			this.method = operation.method();
-			this.fixed = operation.fixedKey() != null;
-			this.scheduled = scheduled;
-			boolean now = SingleRunnerInterceptor.this.now != null;
-			this.plan = operation.takePlan(key, now, scheduled);
-			this.request = operation.lockTickIfRepeated(operation.createRequest(key, now, scheduled != null, this.plan),
-					invocation);
-			this.observed = observe();
-		}
-
-		private SingleRunnerObserver.@Nullable Call observe() {
-			GuardedObserver observer = SingleRunnerInterceptor.this.observer;
-			if (observer == null) {
-				return null;
-			}
-			if (observer.watchesNothing()) {
-				SingleRunnerInterceptor.this.observer = null;
-				return null;
-			}
-			return observer.observe(this.operation, this.key);
-		}
-
-		private boolean admit() {
-			AdvisoryLockOperations operations = SingleRunnerInterceptor.this.operations.get();
-			this.admission = (operations instanceof TwoPhaseLockOperations admitting) ? admitting.admit(this.request)
-					: new OnePhaseAdmission(operations, this.request);
-			this.outcome = this.admission.outcome();
-			return this.outcome == LockOutcome.EXECUTED;
-		}
-
-		/**
-		 * Go on with the invocation under the lock, or skip it. Where other advice
-		 * repeats that, each time is admitted for itself.
-		 */
-		private @Nullable Object execute(MethodInvocation invocation) throws Throwable {
-			Throwable before = this.failure;
-			boolean admitted = !this.decided || admit();
-			TwoPhaseLockOperations.Admission current = this.admission;
-			this.decided = true;
-			if (!admitted || current == null) {
-				return refuse(before);
-			}
-			this.failure = null;
-			this.outcome = null;
-			this.invocation = invocation;
-			this.used = current;
-			current.keepTick();
-			Object result;
-			String kept;
-			try (current) {
-				result = current.execute(this);
-				this.outcome = current.outcome();
-				kept = (this.outcome == LockOutcome.ALREADY_RAN) ? current.keptResult() : null;
-			}
-			catch (Throwable ex) {
-				this.failure = ex;
-				throw ex;
-			}
-			finally {
-				this.admission = null;
-			}
-			if (this.outcome == LockOutcome.EXECUTED) {
-				return result;
-			}
-			return (kept != null) ? this.operation.keptValue(kept, this.key) : refuse(before);
-		}
-
-		/**
-		 * Skip the call, unless other advice repeats it after a run that has failed: it
-		 * has not been skipped then.
-		 */
-		private @Nullable Object refuse(@Nullable Throwable before) throws Throwable {
-			if (before == null) {
-				return skip(this.outcome);
-			}
-			this.outcome = LockOutcome.EXECUTED;
-			this.failure = before;
-			throw before;
-		}
-
-		/**
-		 * Note that the method begins to run, not for the first time where other advice
-		 * repeats that.
-		 */
-		private void attempt() {
-			if (this.runs++ > 0) {
-				LockLog.repeated(this.key, this.fixed, this.scope, this.method, this.thrown, this.request.tick(),
-						this.attempt);
-				this.attempt++;
-			}
-			this.attempt = Math.max(this.attempt, this.lockAttempt);
-		}
-
-		@Override
-		@SuppressWarnings("NullAway") // a method may return null
-		public @Nullable Object doWithLock(LockContext lock) throws Exception {
-			Assert.state(this.invocation != null, "'invocation' must be set");
-			this.outcome = LockOutcome.EXECUTED;
-			this.lockAttempt = lock.attempt();
-			SingleRunnerObserver.Work work = (this.observed != null) ? this.observed.begin(lock) : null;
-			boolean hasPlan = this.plan != null || SingleRunnerInterceptor.this.now != null;
-			PlannedTime outside = PlannedTime.bind(hasPlan ? null : PlannedTime.current());
-			try {
-				if (this.scope == LockScope.TRANSACTION) {
-					attempt();
-				}
-				Object result = this.invocation.proceed();
-				if (result != null) {
-					checkFinished(result);
-				}
-				return result;
-			}
-			catch (Throwable ex) {
-				this.thrown = ex;
-				if (this.scope == LockScope.TRANSACTION) {
-					RefusedTransaction.explain(ex, this.method, this.key);
-				}
-				throw Call.<Exception>unchanged(ex);
-			}
-			finally {
-				PlannedTime.bind(outside);
-				if (work != null) {
-					work.close();
-				}
-			}
-		}
-
-		/**
-		 * Note whether a run has done what the scheduled call is for.
-		 */
-		private void usePlan(boolean done) {
-			if (this.scheduled != null && this.plan != null && this.outcome == LockOutcome.EXECUTED) {
-				this.scheduled.used(this.key, done);
-			}
-		}
-
-		/**
-		 * What the declared type of a method does not tell, its result does.
-		 * @throws IllegalStateException if the work goes on after the method has returned
-		 */
-		private void checkFinished(Object result) {
-			boolean finished = (result instanceof Future<?> future) ? future.isDone()
-					: ReactiveAdapterRegistry.getSharedInstance().getAdapter(result.getClass()) == null;
-			if (!finished) {
-				throw new IllegalStateException("Failed to guard '" + this.method + "' (advisory lock '" + this.key
-						+ "'): it returned a " + result.getClass().getName()
-						+ ", so that its work goes on when the lock "
-						+ "is released; wait for its end in the method, as by join() or block(), and return its result");
-			}
-		}
-
-		/**
-		 * A method may declare to throw anything, and what it throws gets to its caller
-		 * as it is.
-		 */
-		@SuppressWarnings({ "unchecked", "TypeParameterUnusedInFormals" })
-		private static <X extends Throwable> X unchanged(Throwable failure) throws X {
-			throw (X) failure;
-		}
-
-		private @Nullable Object skip(@Nullable LockOutcome reason) {
-			Assert.state(reason != null, "'reason' must not be null");
-			this.decided = true;
-			this.outcome = reason;
-			return this.operation.skippedValue(LockResult.skipped(reason, this.key));
-		}
-
-		/**
-		 * Explain a commit that was a rollback, of a run that has ended well: the
-		 * transaction is that of the lock, or one that other advice of the method has
-		 * begun.
-		 */
-		private Throwable explainRollback(Throwable failure) {
-			if (failure == this.thrown || this.outcome != LockOutcome.EXECUTED || this.scope != LockScope.TRANSACTION
-					|| !(failure instanceof UnexpectedRollbackException ex)) {
-				return failure;
-			}
-			return (failure == this.failure) ? RefusedTransaction.name(ex, this.method)
-					: RefusedTransaction.explain(ex, this.method, this.key);
-		}
-
-		/**
-		 * Have somebody told when it is over: for a run in a caller's transaction, when
-		 * that has ended.
-		 */
-		private void whenOver(BiConsumer<TwoPhaseLockOperations.End, @Nullable Throwable> listener) {
-			if (this.used != null && (this.outcome == null || this.outcome == LockOutcome.EXECUTED)) {
-				this.used.whenOver(listener);
-			}
-			else {
-				listener.accept(TwoPhaseLockOperations.End.UNKNOWN, null);
-			}
-		}
-
-		/**
-		 * Return why the run has failed. What is thrown after the commit is no failure of
-		 * the run, and what was rolled back is one.
-		 * @param own why the run failed before its transaction ended, if it did
-		 */
-		private @Nullable Throwable failure(TwoPhaseLockOperations.End end, @Nullable Throwable own) {
-			return switch (end) {
-				case COMMITTED -> own;
-				case ROLLED_BACK -> (this.failure != null) ? this.failure
-						: new UnexpectedRollbackException(
-								"Failed to complete @SingleRunner method '" + this.method + "' (advisory lock '"
-										+ this.key + "'): it returned, and its transaction was rolled back");
-				case UNKNOWN -> this.failure;
-			};
-		}
-
-		private void close() {
-			if (this.admission != null) {
-				this.admission.close();
-			}
-			if (this.used != null) {
-				this.used.letTickGo();
 			}
 		}
 
