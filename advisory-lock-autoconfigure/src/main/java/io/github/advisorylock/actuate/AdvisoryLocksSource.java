@@ -43,10 +43,10 @@ import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.StackDescriptor;
 import io.github.advisorylock.actuate.JobRegistry.RecordedInstance;
 import io.github.advisorylock.actuate.JobRegistry.RecordedJob;
 import io.github.advisorylock.jdbc.InstanceName;
+import io.github.advisorylock.jdbc.TimeLimit;
 import io.github.advisorylock.monitor.LockActivity;
 import io.github.advisorylock.monitor.LockMonitor;
 import io.github.advisorylock.monitor.LockNumber;
-import io.github.advisorylock.jdbc.TimeLimit;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.boot.actuate.endpoint.Sanitizer;

@@ -27,6 +27,7 @@ import java.util.function.DoubleSupplier;
 import javax.sql.DataSource;
 
 import io.github.advisorylock.jdbc.TimeLimit;
+
 import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.core.JdbcOperations;
 

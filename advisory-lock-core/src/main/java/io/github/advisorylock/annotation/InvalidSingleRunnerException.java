@@ -19,8 +19,8 @@ package io.github.advisorylock.annotation;
 import java.lang.annotation.Annotation;
 import java.lang.reflect.Method;
 
-import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.AdvisoryLockConfigurationException;
+import io.github.advisorylock.AdvisoryLockKey;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -203,7 +203,8 @@ public final class LockSession implements AutoCloseable {
 				this.left = left;
 				logger.warn("Advisory locks are held by processes of the server that are no lock session (" + left
 						+ "), and stay busy until these end. If a pooler has kept them, as when its mode was changed, have "
-						+ "it end them (PgBouncer: RECONNECT), or SELECT pg_terminate_backend(...) each");
+						+ "it end them (PgBouncer: RECONNECT), or "
+						+ PostgresAdvisoryLockFunctions.END_PROCESS.formatted("...") + " each");
 			}
 		}
 	}

@@ -36,6 +36,16 @@ import io.github.advisorylock.LockMode;
 final class PostgresAdvisoryLockFunctions {
 
 	/**
+	 * What a person may say to end a process of the server, for messages.
+	 */
+	static final String END_PROCESS = "SELECT pg_terminate_backend(%s)";
+
+	/**
+	 * What a person may say to stay connected for a while, for messages.
+	 */
+	static final String STAY = "SELECT pg_sleep(5)";
+
+	/**
 	 * The clock of the server, in milliseconds since the epoch, or zero where a server
 	 * process is not one of a role that may do all that this one may. Binds the process.
 	 */

@@ -123,8 +123,8 @@ final class RunCancellation {
 		if (now == 0) {
 			logger.warn("Did not end a run though that was wanted on channel '" + CHANNEL + "': server process "
 					+ process + " has gone before it was asked for its role, or that is not a member of ours; stay "
-					+ "connected for five seconds after the notification (SELECT pg_sleep(5)), and log in as the role "
-					+ "of this application");
+					+ "connected for five seconds after the notification (" + PostgresAdvisoryLockFunctions.STAY
+					+ "), and log in as the role " + "of this application");
 			return;
 		}
 		String token = parts.group(3);

@@ -345,8 +345,8 @@ final class SessionConnection {
 		OtherProcessException(int process) {
 			super("another process of the server answers than " + process + ", which has its locks: a pooler in "
 					+ "transaction mode, or a proxy, is in between. They stay locked until process " + process
-					+ " ends: have the pooler do that (PgBouncer: RECONNECT), or SELECT pg_terminate_backend(" + process
-					+ ")");
+					+ " ends: have the pooler do that (PgBouncer: RECONNECT), or "
+					+ PostgresAdvisoryLockFunctions.END_PROCESS.formatted(process));
 		}
 
 	}

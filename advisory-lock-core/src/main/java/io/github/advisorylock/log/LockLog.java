@@ -28,7 +28,6 @@ import io.github.advisorylock.LockLostEvent;
 import io.github.advisorylock.LockLostException;
 import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.LockRequest;
-import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.LockScope;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;

@@ -88,16 +88,16 @@ class ArrayNullsTests {
 
 		@SingleRunner(key = "daily", once = Once.PER_TICK, catchUp = "1h")
 		@Scheduled(cron = "0 0 3 * * *", zone = "UTC")
-		public void daily() {
+		void daily() {
 		}
 
 		@SingleRunner(key = "poll", minInterval = "30m")
 		@Scheduled(fixedRate = 3_600_000, initialDelay = 3_600_000)
-		public void poll() {
+		void poll() {
 		}
 
 		@SingleRunner(key = "event:#{#id}", once = Once.PER_KEY)
-		public void event(String id) {
+		void event(String id) {
 		}
 
 	}

@@ -677,7 +677,7 @@ class RunOutcomeTests {
 		}
 
 		@SingleRunner(key = "session:#{#id}", scope = LockScope.SESSION, once = Once.PER_KEY)
-		public String session(String id) throws Exception {
+		String session(String id) throws Exception {
 			return this.parts.run(this.watcher, id);
 		}
 

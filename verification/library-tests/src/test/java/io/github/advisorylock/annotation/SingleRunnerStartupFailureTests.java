@@ -35,10 +35,10 @@ import org.junit.jupiter.params.provider.ValueSource;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-import org.springframework.boot.test.context.runner.ApplicationContextRunner;
-import org.springframework.context.support.GenericApplicationContext;
 import org.springframework.beans.factory.config.BeanDefinitionCustomizer;
 import org.springframework.boot.diagnostics.FailureAnalysis;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.support.GenericApplicationContext;
 import org.springframework.transaction.annotation.Isolation;
 import org.springframework.transaction.annotation.Propagation;
 import org.springframework.transaction.annotation.Transactional;
@@ -272,6 +272,10 @@ class SingleRunnerStartupFailureTests {
 		}
 	}
 
+	private static FailureAnalysis analyze(Class<?> type) {
+		return LockContextRunner.analyzeFailure(LockContextRunner.create().withBean("jobs", type));
+	}
+
 	static class HostileBlank {
 
 		@SingleRunner("a\nERROR fake\u001b[31m\u202eb ")
@@ -286,10 +290,6 @@ class SingleRunnerStartupFailureTests {
 		void run() {
 		}
 
-	}
-
-	private static FailureAnalysis analyze(Class<?> type) {
-		return LockContextRunner.analyzeFailure(LockContextRunner.create().withBean("jobs", type));
 	}
 
 	static class EmptyKey {

@@ -24,9 +24,9 @@ import java.util.stream.IntStream;
 import javax.sql.DataSource;
 
 import io.github.advisorylock.annotation.LeaderOnly;
+import io.github.advisorylock.annotation.SingleRunner;
 import io.github.advisorylock.doctor.DoctorCheck;
 import io.github.advisorylock.jdbc.UnsupportedDatabaseException;
-import io.github.advisorylock.annotation.SingleRunner;
 import io.github.advisorylock.testsupport.CountingSocketFactory;
 import io.github.advisorylock.testsupport.FreePort;
 import io.github.advisorylock.testsupport.TestPostgres;
@@ -94,14 +94,6 @@ class DoctorConfigurationTests {
 				assertThat(output).contains("; a?ERROR fake?[31m?b: ", "the keys are [a?ERROR fake?[31m?b, ");
 				assertThat(output.getAll()).doesNotContain("\u001b", "\u202e", "\nERROR fake");
 			});
-	}
-
-	static class HostileJob {
-
-		@SingleRunner("a\nERROR fake\u001b[31m\u202eb")
-		void run() {
-		}
-
 	}
 
 	@Test
@@ -339,6 +331,14 @@ class DoctorConfigurationTests {
 	private static String withOption(String setting) {
 		String url = TestPostgres.url();
 		return url + (url.contains("?") ? "&" : "?") + "options=-c%20" + setting;
+	}
+
+	static class HostileJob {
+
+		@SingleRunner("a\nERROR fake\u001b[31m\u202eb")
+		void run() {
+		}
+
 	}
 
 	/**

@@ -80,7 +80,7 @@ class HibernateConnectionTests {
 
 		@Transactional
 		@SingleRunner("bills")
-		public void bill() {
+		void bill() {
 		}
 
 	}

@@ -31,6 +31,7 @@ import io.github.advisorylock.jdbc.UnsupportedDatabaseException;
 import io.github.advisorylock.testsupport.TestPgBouncer;
 import io.github.advisorylock.testsupport.TestPostgres;
 import io.github.advisorylock.testsupport.TestServer;
+import org.assertj.core.api.InstanceOfAssertFactories;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
@@ -50,7 +51,6 @@ import org.springframework.dao.DataAccessException;
 import static org.assertj.core.api.Assertions.as;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
-import static org.assertj.core.api.InstanceOfAssertFactories.STRING;
 
 /**
  * Tests for applications whose PgBouncer is told to hand out its server processes by the
@@ -164,7 +164,7 @@ class PoolerModeTests {
 			assertThat(tryAcquire(next, left.get())).isEmpty();
 			Awaitility.await().until(() -> output.toString().contains("are no lock session"));
 			assertThat(output.toString().lines().filter((line) -> line.contains("are no lock session")))
-				.singleElement(as(STRING))
+				.singleElement(as(InstanceOfAssertFactories.STRING))
 				.contains("WARN", "RECONNECT", "pg_terminate_backend",
 						server.query("SELECT min(pid)::text FROM pg_locks l WHERE " + condition(left.get())));
 			server.execute("SELECT pg_terminate_backend(pid) FROM pg_locks l WHERE " + condition(left.get()));

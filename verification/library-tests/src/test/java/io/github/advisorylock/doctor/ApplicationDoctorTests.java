@@ -23,9 +23,9 @@ import java.util.concurrent.Executor;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
 
+import io.github.advisorylock.AdvisoryLockOperations;
 import io.github.advisorylock.annotation.EveryInstance;
 import io.github.advisorylock.annotation.LeaderOnly;
-import io.github.advisorylock.AdvisoryLockOperations;
 import io.github.advisorylock.annotation.SingleRunner;
 import io.github.advisorylock.testsupport.LockContextRunner;
 import org.jspecify.annotations.Nullable;
@@ -178,18 +178,6 @@ class ApplicationDoctorTests {
 			.run((context) -> assertThat(output).doesNotContain("no namespace"));
 	}
 
-	static class Leading {
-
-		@LeaderOnly("leader")
-		void lead() {
-		}
-
-	}
-
-	record Locking(AdvisoryLockOperations locks) {
-
-	}
-
 	@Test
 	void emptyNamespaceMayBeChosen(CapturedOutput output) {
 		create().withPropertyValues("spring.application.name=", "advisory-lock.namespace=")
@@ -310,6 +298,31 @@ class ApplicationDoctorTests {
 		return LockContextRunner.create().withUserConfiguration(SchedulingConfiguration.class);
 	}
 
+	@Retention(RetentionPolicy.RUNTIME)
+	@Scheduled(cron = "0 0 3 29 2 *")
+	@interface Rarely {
+
+	}
+
+	@Retention(RetentionPolicy.RUNTIME)
+	@Rarely
+	@EveryInstance
+	@interface RarelyEverywhere {
+
+	}
+
+	static class Leading {
+
+		@LeaderOnly("leader")
+		void lead() {
+		}
+
+	}
+
+	record Locking(AdvisoryLockOperations locks) {
+
+	}
+
 	@EnableScheduling
 	static class SchedulingConfiguration {
 
@@ -331,12 +344,6 @@ class ApplicationDoctorTests {
 
 	}
 
-	@Retention(RetentionPolicy.RUNTIME)
-	@Scheduled(cron = "0 0 3 29 2 *")
-	@interface Rarely {
-
-	}
-
 	static class Composed {
 
 		@Rarely
@@ -351,13 +358,6 @@ class ApplicationDoctorTests {
 		@Scheduled(cron = "0 0 4 29 2 *")
 		void run() {
 		}
-
-	}
-
-	@Retention(RetentionPolicy.RUNTIME)
-	@Rarely
-	@EveryInstance
-	@interface RarelyEverywhere {
 
 	}
 

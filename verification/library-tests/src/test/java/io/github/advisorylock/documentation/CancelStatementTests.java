@@ -138,7 +138,7 @@ class CancelStatementTests {
 		private final CountDownLatch released = new CountDownLatch(1);
 
 		@SingleRunner(key = "nightly-report", scope = LockScope.SESSION)
-		public void hang() {
+		void hang() {
 			try {
 				this.released.await();
 			}
@@ -147,7 +147,7 @@ class CancelStatementTests {
 			}
 		}
 
-		public void release() {
+		void release() {
 			this.released.countDown();
 		}
 

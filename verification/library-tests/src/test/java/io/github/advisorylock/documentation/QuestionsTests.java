@@ -120,7 +120,7 @@ class QuestionsTests {
 
 		@EventListener(ApplicationReadyEvent.class)
 		@SingleRunner(key = "seed:${app.version}", once = Once.PER_KEY, waitFor = "5m")
-		public void load() {
+		void load() {
 			seeded.incrementAndGet();
 		}
 
@@ -146,19 +146,19 @@ class QuestionsTests {
 
 		@Cacheable("session")
 		@SingleRunner(key = "session-prices", scope = LockScope.SESSION)
-		public @Nullable String inSession() {
+		@Nullable String inSession() {
 			return "1";
 		}
 
 		@Cacheable("transaction")
 		@SingleRunner(key = "prices", allowSharedKey = true)
-		public @Nullable String inTransaction() {
+		@Nullable String inTransaction() {
 			return "1";
 		}
 
 		@Cacheable(cacheNames = "without", unless = "#result == null")
 		@SingleRunner(key = "prices", allowSharedKey = true)
-		public @Nullable String withoutNull() {
+		@Nullable String withoutNull() {
 			return "1";
 		}
 

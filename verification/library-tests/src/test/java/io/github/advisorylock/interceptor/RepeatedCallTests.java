@@ -244,27 +244,27 @@ class RepeatedCallTests {
 
 		private final State state = new State();
 
-		public State state() {
+		State state() {
 			return this.state;
 		}
 
 		@Retryable(maxRetries = 3, delay = 1)
 		@Transactional
 		@SingleRunner("transaction")
-		public void transaction() {
+		void transaction() {
 			this.state.work();
 		}
 
 		@Retryable(maxRetries = 3, delay = 1)
 		@SingleRunner("plain")
-		public void plain() {
+		void plain() {
 			this.state.work();
 		}
 
 		@Retryable(maxRetries = 3, delay = 1)
 		@Transactional
 		@SingleRunner(key = "session", scope = LockScope.SESSION)
-		public void session() {
+		void session() {
 			this.state.work();
 		}
 
@@ -272,22 +272,22 @@ class RepeatedCallTests {
 		@Retryable(maxRetries = 3, delay = 1)
 		@Transactional
 		@SingleRunner(key = "per-tick", once = Once.PER_TICK)
-		public void perTick() {
+		void perTick() {
 			this.state.work();
 		}
 
 		@EventListener
-		public void on(MethodRetryEvent event) {
+		void on(MethodRetryEvent event) {
 			this.state.between.run();
 		}
 
 		@EventListener
-		public void on(SingleRunnerFinishedEvent event) {
+		void on(SingleRunnerFinishedEvent event) {
 			this.state.ends.add(event);
 		}
 
 		@EventListener
-		public void on(SingleRunnerSkippedEvent event) {
+		void on(SingleRunnerSkippedEvent event) {
 			this.state.skips.add(event.outcome());
 		}
 
@@ -297,13 +297,13 @@ class RepeatedCallTests {
 
 		@ConcurrencyLimit(1)
 		@SingleRunner("limited")
-		public void limited() {
+		void limited() {
 		}
 
 		@Scheduled(cron = "0 0 0 * * *", zone = "UTC")
 		@Retryable
 		@SingleRunner(key = "caught-up", once = Once.PER_TICK, catchUp = "1h")
-		public void caughtUp() {
+		void caughtUp() {
 		}
 
 	}

@@ -271,7 +271,7 @@ class SessionCommandTests {
 		this.session.executor().execute(() -> Awaitility.await().until(() -> together.getCount() == 0));
 		List<Hold> taken = IntStream.range(0, 8).mapToObj((i) -> hold(AdvisoryLockKey.ofPair(i, -i))).toList();
 		List<FutureTask<Boolean>> calls = new ArrayList<>();
-		taken.forEach((hold) -> calls.add(new FutureTask<>(() -> this.session.tryLock(hold))));
+		taken.forEach((each) -> calls.add(new FutureTask<>(() -> this.session.tryLock(each))));
 		calls.add(new FutureTask<>(() -> this.session.unlock(this.hold), true));
 		calls.add(new FutureTask<>(() -> ask(bystander) == 7));
 		List<Thread> callers = calls.stream().map(Thread::new).toList();

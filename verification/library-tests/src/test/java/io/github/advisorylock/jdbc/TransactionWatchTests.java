@@ -271,15 +271,6 @@ class TransactionWatchTests extends AbstractLockTests {
 		}
 	}
 
-	private record PooledSource(DataSource pool) implements ConnectionSource {
-
-		@Override
-		public DataSource get() {
-			return new DriverManagerDataSource(TestPostgres.url());
-		}
-
-	}
-
 	private static void awaitLook() {
 		Awaitility.await()
 			.until(() -> !TestPostgres
@@ -403,6 +394,15 @@ class TransactionWatchTests extends AbstractLockTests {
 		this.template = new PostgresAdvisoryLockTemplate(this.pool, this.transactionManager, session, NAMESPACE,
 				AdvisoryLockKeyFactory.sha256(), Duration.ZERO, 1000);
 		return session;
+	}
+
+	private record PooledSource(DataSource pool) implements ConnectionSource {
+
+		@Override
+		public DataSource get() {
+			return new DriverManagerDataSource(TestPostgres.url());
+		}
+
 	}
 
 }

@@ -71,20 +71,20 @@ class SerializableMethodTests {
 
 		@Transactional(isolation = Isolation.SERIALIZABLE)
 		@SingleRunner(key = "chosen")
-		public void chosen() {
+		void chosen() {
 		}
 
 		@Transactional(isolation = Isolation.READ_COMMITTED)
 		@SingleRunner(key = "committed")
-		public void committed() {
+		void committed() {
 		}
 
 		@SingleRunner("plain")
-		public void plain() {
+		void plain() {
 		}
 
 		@SingleRunner(key = "session", scope = LockScope.SESSION)
-		public void session() {
+		void session() {
 		}
 
 	}
