@@ -59,6 +59,7 @@ final class TranscriptText {
 		for (Map.Entry<Pattern, String> fixed : FIXED.entrySet()) {
 			text = fixed.getKey().matcher(text).replaceAll(fixed.getValue());
 		}
+		text = text.replaceAll("(\"clockSkewBetween\": \\[[^,]+, )\"[^\"]+\"", "$1\"PT0.015S\"");
 		return text;
 	}
 
