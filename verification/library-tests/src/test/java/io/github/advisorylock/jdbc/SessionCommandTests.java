@@ -268,7 +268,12 @@ class SessionCommandTests {
 		assertThat(this.session.tryLock(bystander)).isTrue();
 		assertThat(this.session.tryLock(this.hold)).isTrue();
 		CountDownLatch together = new CountDownLatch(1);
-		this.session.executor().execute(() -> Awaitility.await().until(() -> together.getCount() == 0));
+		CountDownLatch occupied = new CountDownLatch(1);
+		this.session.executor().execute(() -> {
+			occupied.countDown();
+			Awaitility.await().until(() -> together.getCount() == 0);
+		});
+		assertThat(occupied.await(Patience.SECONDS, TimeUnit.SECONDS)).isTrue();
 		List<Hold> taken = IntStream.range(0, 8).mapToObj((i) -> hold(AdvisoryLockKey.ofPair(i, -i))).toList();
 		List<FutureTask<Boolean>> calls = new ArrayList<>();
 		taken.forEach((each) -> calls.add(new FutureTask<>(() -> this.session.tryLock(each))));

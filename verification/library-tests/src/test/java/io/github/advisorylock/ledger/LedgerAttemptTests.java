@@ -134,7 +134,7 @@ class LedgerAttemptTests extends AbstractLedgerTests {
 		if (!column.equals("held_until")) {
 			TestPostgres.execute("UPDATE ledger_tests_job SET held_since = NULL");
 		}
-		LockRequest request = request(scope).oncePerTick(TICK).minInterval(Duration.ofMillis(1)).backOff();
+		LockRequest request = request(scope).oncePerTick(TICK).minInterval(Duration.ofNanos(1000)).backOff();
 		try (LogRecorder log = LogRecorder.of(RecordedRun.class.getName(), "warn")) {
 			assertThat(execute(request)).isEqualTo(LockOutcome.EXECUTED);
 			assertThat(execute(request)).isEqualTo(LockOutcome.ALREADY_RAN);
