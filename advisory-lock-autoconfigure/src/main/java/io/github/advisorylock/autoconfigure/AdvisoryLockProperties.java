@@ -23,6 +23,7 @@ import java.util.Map;
 import java.util.function.Function;
 import java.util.regex.Pattern;
 
+import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.AdvisoryLockKeyFactory;
 import io.github.advisorylock.LockScope;
 import io.github.advisorylock.annotation.SingleRunnerSettings;
@@ -178,6 +179,12 @@ public record AdvisoryLockProperties(@DefaultValue("true") boolean enabled, @Nul
 		}
 	}
 
+	private static @Nullable Integer between(String name, @Nullable Integer number, int least, int most) {
+		require(number == null || (number >= least && number <= most), name, String.valueOf(number),
+				"The number must be from " + least + " to " + most + ".");
+		return number;
+	}
+
 	/**
 	 * Times are counted in nanoseconds, of which a number has room for 292 years.
 	 */
@@ -238,11 +245,14 @@ public record AdvisoryLockProperties(@DefaultValue("true") boolean enabled, @Nul
 	 * completed.
 	 * @param maxRun Longest time that a run may take before it is told that its lock is
 	 * lost.
+	 * @param maxRetries How often a tick whose run failed is tried again.
+	 * @param permits How many may run at a time, on all instances together: from 1 to 64.
 	 */
 	record Job(@DefaultValue("false") boolean paused, @Nullable LockScope scope, @Nullable Duration waitFor,
-			@Nullable Duration minInterval, @Nullable Duration catchUp, @Nullable Duration maxRun) {
+			@Nullable Duration minInterval, @Nullable Duration catchUp, @Nullable Duration maxRun,
+			@Nullable Integer maxRetries, @Nullable Integer permits) {
 
-		private static final Job NONE = new Job(false, null, null, null, null, null);
+		private static final Job NONE = new Job(false, null, null, null, null, null, null, null);
 
 		/**
 		 * Return these overrides; what is switched off can't be paused.
@@ -255,7 +265,9 @@ public record AdvisoryLockProperties(@DefaultValue("true") boolean enabled, @Nul
 					(this.waitFor != null) ? notNegative(prefix + ".wait-for", this.waitFor) : null,
 					(this.minInterval != null) ? positive(prefix + ".min-interval", this.minInterval) : null,
 					(this.catchUp != null) ? positive(prefix + ".catch-up", this.catchUp) : null,
-					(this.maxRun != null) ? positive(prefix + ".max-run", this.maxRun) : null);
+					(this.maxRun != null) ? positive(prefix + ".max-run", this.maxRun) : null,
+					between(prefix + ".max-retries", this.maxRetries, 0, Integer.MAX_VALUE),
+					between(prefix + ".permits", this.permits, 1, AdvisoryLockKey.MAX_PERMITS));
 		}
 
 	}

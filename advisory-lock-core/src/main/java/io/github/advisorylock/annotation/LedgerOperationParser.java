@@ -75,27 +75,28 @@ record LedgerOperationParser(LedgerUse use, BiFunction<String, String, String> r
 					source("catch-up", job.catchUp()) + "needs attribute 'once' to be PER_TICK",
 					"Set 'once' to PER_TICK, or remove 'catchUp'." + PLACE, null);
 		}
-		checkRetries(annotation.maxRetries(), catchUp);
+		int maxRetries = (job.maxRetries() != null) ? job.maxRetries() : annotation.maxRetries();
+		checkRetries(maxRetries, catchUp, source("max-retries", job.maxRetries()));
 		boolean asked = isDurable(annotation) || minInterval != null;
 		if (!asked) {
-			boolean recorded = fixedKey && this.use == LedgerUse.ALWAYS && annotation.permits() == 1;
+			boolean recorded = fixedKey && this.use == LedgerUse.ALWAYS && job.permits(annotation) == 1;
 			return recorded ? LedgerOperation.RECORDED : LedgerOperation.NONE;
 		}
 		checkAsked(annotation, fixedKey, perTick, job);
 		checkNotOnceForAll(annotation, method, fixedKey);
 		Supplier<@Nullable CronTicks> ticks = () -> perTick ? ticks(method) : null;
 		return new LedgerOperation(true, perTick, ticks, annotation.once() == Once.PER_KEY, minInterval, catchUp)
-			.retrying(annotation.maxRetries());
+			.retrying(maxRetries);
 	}
 
-	private static void checkRetries(int maxRetries, @Nullable Duration catchUp) {
+	private static void checkRetries(int maxRetries, @Nullable Duration catchUp, String source) {
 		if (maxRetries < 0) {
 			throw new InvalidAttributeException("maxRetries", "is less than zero: " + maxRetries,
 					"Set it to how often a tick that failed is tried again, or remove it.", null);
 		}
 		if (maxRetries > 0 && catchUp == null) {
 			throw new InvalidAttributeException("maxRetries",
-					"needs attribute 'catchUp', which says for how long a tick may be tried again",
+					source + "needs attribute 'catchUp', which says for how long a tick may be tried again",
 					"Set 'catchUp', or remove 'maxRetries'." + PLACE, null);
 		}
 	}
@@ -103,7 +104,7 @@ record LedgerOperationParser(LedgerUse use, BiFunction<String, String, String> r
 	/**
 	 * Say which property has set an attribute, if one has.
 	 */
-	private static String source(String name, @Nullable Duration override) {
+	private static String source(String name, @Nullable Object override) {
 		return (override != null) ? "is set by 'advisory-lock.jobs.<key>." + name + "' and " : "";
 	}
 
@@ -135,8 +136,8 @@ record LedgerOperationParser(LedgerUse use, BiFunction<String, String, String> r
 	 * @return what that is, {@code null} if there is nothing, or a skipped call would
 	 * have nothing to return
 	 */
-	@Nullable AutoTicks autoTicks(SingleRunner annotation, Method method, Duration longest) {
-		if (annotation.once() != Once.AUTO || annotation.allowSharedKey() || annotation.permits() > 1
+	@Nullable AutoTicks autoTicks(SingleRunner annotation, Method method, int permits, Duration longest) {
+		if (annotation.once() != Once.AUTO || annotation.allowSharedKey() || permits > 1
 				|| SkippedValue.of(method) == SkippedValue.NONE) {
 			return null;
 		}
@@ -184,10 +185,11 @@ record LedgerOperationParser(LedgerUse use, BiFunction<String, String, String> r
 					"Remove 'advisory-lock.ledger.enabled' or add 'advisory-lock-ledger', or remove the attribute.",
 					null);
 		}
-		if (annotation.permits() > 1) {
+		if (job.permits(annotation) > 1) {
 			throw new InvalidAttributeException(attribute,
-					source + "must not be set together with 'permits': the ledger takes the runs of a key one after "
-							+ "the other",
+					source + "must not be set together with 'permits'"
+							+ ((job.permits() != null) ? ", which 'advisory-lock.jobs.<key>.permits' sets" : "")
+							+ ": the ledger takes the runs of a key one after the other",
 					"Remove 'permits', or the attribute.", null);
 		}
 		if (annotation.allowSharedKey()) {

@@ -79,21 +79,22 @@ final class SingleRunnerOperationParser {
 		Duration waitFor = (job.waitFor() != null) ? job.waitFor() : parseWaitFor(annotation.waitFor());
 		String name = name(ClassUtils.getUserClass(targetClass), method);
 		LedgerOperationParser ledger = new LedgerOperationParser(this.settings.ledger(), this::resolve);
-		checkPermits(annotation);
+		int permits = job.permits(annotation);
+		checkPermits(permits);
 		return new SingleRunnerOperation(name, SkippedValue.of(method), template.text(),
 				fixed ? createFixedKey(namespace.text(), template.text()) : null,
 				(arguments) -> createKey(namespace, template, annotation.allowSharedKey(), method, arguments), scope,
-				annotation.permits(), waitFor, ledger.duration("maxRun", annotation.maxRun(), job.maxRun()),
+				permits, waitFor, ledger.duration("maxRun", annotation.maxRun(), job.maxRun()),
 				annotation.whenBusy() == WhenBusy.FAIL, job.paused(),
 				ledger.parse(annotation, method, fixed, job).keeping(results(annotation, method, targetClass)),
-				ledger.autoTicks(annotation, method, this.settings.rememberTicks()),
+				ledger.autoTicks(annotation, method, permits, this.settings.rememberTicks()),
 				transactionManager(annotation, method, targetClass));
 	}
 
-	private static void checkPermits(SingleRunner annotation) {
-		if (annotation.permits() < 1 || annotation.permits() > AdvisoryLockKey.MAX_PERMITS) {
+	private static void checkPermits(int permits) {
+		if (permits < 1 || permits > AdvisoryLockKey.MAX_PERMITS) {
 			throw new InvalidAttributeException("permits",
-					"is " + annotation.permits() + ": it must be from 1 to " + AdvisoryLockKey.MAX_PERMITS,
+					"is " + permits + ": it must be from 1 to " + AdvisoryLockKey.MAX_PERMITS,
 					"Set it to how many may run at a time.", null);
 		}
 	}

@@ -80,11 +80,19 @@ public record SingleRunnerSettings(String namespace, AdvisoryLockKeyFactory keyF
 	 * @param minInterval the shortest time from start to start, {@code null} to leave it
 	 * @param catchUp for how long a tick is made up for, {@code null} to leave it
 	 * @param maxRun the longest time that a run may take, {@code null} to leave it
+	 * @param maxRetries how often a tick that failed is tried again, {@code null} to
+	 * leave it
+	 * @param permits how many may run at a time, {@code null} to leave it
 	 */
 	public record Job(boolean paused, @Nullable LockScope scope, @Nullable Duration waitFor,
-			@Nullable Duration minInterval, @Nullable Duration catchUp, @Nullable Duration maxRun) {
+			@Nullable Duration minInterval, @Nullable Duration catchUp, @Nullable Duration maxRun,
+			@Nullable Integer maxRetries, @Nullable Integer permits) {
 
-		private static final Job NONE = new Job(false, null, null, null, null, null);
+		private static final Job NONE = new Job(false, null, null, null, null, null, null, null);
+
+		int permits(SingleRunner annotation) {
+			return (this.permits != null) ? this.permits : annotation.permits();
+		}
 
 	}
 

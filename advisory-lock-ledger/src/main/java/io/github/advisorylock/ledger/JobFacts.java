@@ -41,16 +41,17 @@ import org.jspecify.annotations.Nullable;
  * several may hold its key, those of all permits with commas between them
  * @param recorded whether its runs are recorded
  * @param template whether keys with arguments are made from it
+ * @param maxRetries how often a tick that failed is tried again
  */
 record JobFacts(JobName name, @Nullable String method, @Nullable String scope, @Nullable List<MethodSchedule> schedules,
 		@Nullable String once, @Nullable Duration minInterval, @Nullable Duration catchUp, @Nullable String lock,
-		boolean recorded, boolean template) {
+		boolean recorded, boolean template, int maxRetries) {
 
 	/**
 	 * What it is, nobody has told.
 	 */
 	static JobFacts unknown(JobName name) {
-		return new JobFacts(name, null, null, null, null, null, null, null, true, false);
+		return new JobFacts(name, null, null, null, null, null, null, null, true, false, 0);
 	}
 
 	boolean isOncePerTick() {

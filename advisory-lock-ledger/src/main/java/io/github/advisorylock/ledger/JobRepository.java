@@ -203,7 +203,7 @@ public class JobRepository {
 			List<MethodSchedule> times = job.schedules();
 			if (times != null && job.name().namespace().equals(namespace)) {
 				times.forEach((one) -> schedules.computeIfAbsent(job.name().key(), (key) -> new TreeSet<>())
-					.add(one.inWords()));
+					.add(one.inWords() + ((job.maxRetries() > 0) ? " with maxRetries " + job.maxRetries() : "")));
 			}
 		}
 		return schedules;

@@ -112,7 +112,7 @@ record RecordedMethodRegistry(SingleRunnerAnnotationBeanPostProcessor postProces
 				method.operation().scope().name(), schedules(method),
 				ledger.oncePerTick() ? "PER_TICK" : ledger.oncePerKey() ? "PER_KEY" : "NONE", ledger.minInterval(),
 				ledger.catchUp(), (key != null) ? locks(key, method.operation().permits()) : null, ledger.recorded(),
-				key == null);
+				key == null, ledger.maxRetries());
 	}
 
 	private static String locks(AdvisoryLockKey key, int permits) {

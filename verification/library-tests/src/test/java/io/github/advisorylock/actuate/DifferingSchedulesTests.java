@@ -18,7 +18,9 @@ package io.github.advisorylock.actuate;
 
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 
+import io.github.advisorylock.annotation.Once;
 import io.github.advisorylock.annotation.SingleRunner;
 import io.github.advisorylock.jdbc.InstanceName;
 import io.github.advisorylock.testsupport.TestPostgres;
@@ -71,9 +73,32 @@ class DifferingSchedulesTests {
 		}
 	}
 
-	private static OperatedApplication start(String poll) {
-		return OperatedApplication.start(Jobs.class, "management.endpoints.web.exposure.include=advisorylocks",
-				"poll=" + poll);
+	@Test
+	void retriesThatAPropertyOfOneInstanceSetsAreTold() {
+		try (OperatedApplication first = start("2000")) {
+			awaitSchedules("PT2S");
+			assertThat(differing(first)).isEmpty();
+		}
+		TestPostgres.execute("UPDATE operated_instance SET instance = 'other:1', stopped_at = NULL, seen_at = now() + "
+				+ "interval '50 seconds', started_at = now() - interval '1 hour'");
+		try (OperatedApplication second = start("2000", "advisory-lock.jobs.nightly.max-retries=3")) {
+			awaitSchedules("PT2S");
+			TestPostgres
+				.execute("UPDATE operated_instance SET started_at = now() - interval '11 minutes' WHERE " + OWN);
+			assertThat(differing(second)).singleElement()
+				.satisfies((problem) -> assertThat(problem).containsEntry("key", "nightly")
+					.containsEntry("detail",
+							"cron 0 0 3 * * * UTC with maxRetries 1, but cron 0 0 3 * * * UTC with maxRetries 3 on "
+									+ InstanceName.get()));
+		}
+	}
+
+	private static OperatedApplication start(String poll, String... properties) {
+		return OperatedApplication.start(Jobs.class,
+				Stream
+					.concat(Stream.of("management.endpoints.web.exposure.include=advisorylocks", "poll=" + poll),
+							Stream.of(properties))
+					.toArray(String[]::new));
 	}
 
 	private static void awaitSchedules(String interval) {
@@ -94,6 +119,11 @@ class DifferingSchedulesTests {
 		@Scheduled(fixedDelayString = "${poll}")
 		@SingleRunner("poll")
 		void poll() {
+		}
+
+		@Scheduled(cron = "0 0 3 * * *", zone = "UTC")
+		@SingleRunner(key = "nightly", once = Once.PER_TICK, catchUp = "1h", maxRetries = 1)
+		void nightly() {
 		}
 
 		@Scheduled(cron = "0 0 * * * *")

@@ -35,6 +35,8 @@ import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
@@ -72,6 +74,20 @@ class PermitMethodTests {
 				.value()).isEqualTo(LockOutcome.BUSY);
 			assertThat(here.call(() -> LockOutcome.EXECUTED).outcome()).isEqualTo(LockOutcome.EXECUTED);
 		}));
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "session, 3, EXECUTED", "transaction, 3, EXECUTED", "session, 1, BUSY", "transaction, 1, BUSY" })
+	void propertyReplacesTheNumber(String scope, int permits, LockOutcome expected) {
+		this.runner
+			.withPropertyValues("advisory-lock.jobs.partner.scope=" + scope,
+					"advisory-lock.jobs.partner.permits=" + permits)
+			.run((context) -> {
+				Jobs jobs = context.getBean(Jobs.class);
+				assertThat(jobs.call(
+						() -> elsewhere(() -> jobs.call(() -> elsewhere(() -> jobs.call(() -> LockOutcome.EXECUTED)))))
+					.value()).isEqualTo(expected);
+			});
 	}
 
 	@Test

@@ -55,6 +55,8 @@ class AdvisoryLockPropertiesTests {
 	@CsvSource({ "advisory-lock.wait-for, -1s, zero or more", "advisory-lock.doctor.long-hold, -1s, zero",
 			"advisory-lock.doctor.long-hold, soon, java.time.Duration",
 			"advisory-lock.jobs.job.wait-for, -1s, zero or more", "advisory-lock.jobs.job.max-run, 0s, more than zero",
+			"advisory-lock.jobs.job.permits, 0, from 1 to 64", "advisory-lock.jobs.job.permits, 65, from 1 to 64",
+			"advisory-lock.jobs.job.permits, many, Integer", "advisory-lock.jobs.job.max-retries, -1, from 0 to",
 			"advisory-lock.leader.terms-above, -1, from 0 to 4611686018427387904",
 			"advisory-lock.leader.terms-above, 4611686018427387905, from 0 to 4611686018427387904",
 			"advisory-lock.leader.terms-above, many, long", "advisory-lock.namespace, a/b, slash",

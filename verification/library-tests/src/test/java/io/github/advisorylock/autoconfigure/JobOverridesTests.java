@@ -185,7 +185,7 @@ class JobOverridesTests {
 			"advisory-lock.jobs.nightly.paused, nightly-report, false" })
 	void propertyIsForTheKeyThatItSpells(String property, String key, boolean meant) {
 		Job job = new JobOverrides(environment(Map.of(property, "true"))).of(key);
-		assertThat(job).isEqualTo(meant ? new Job(true, null, null, null, null, null) : null);
+		assertThat(job).isEqualTo(meant ? new Job(true, null, null, null, null, null, null, null) : null);
 	}
 
 	@Test
@@ -196,7 +196,7 @@ class JobOverridesTests {
 			.addFirst(new MapPropertySource("first",
 					Map.of("advisory-lock.jobs.report.paused", "${pause}", "pause", "true")));
 		assertThat(new JobOverrides(environment).of("report"))
-			.isEqualTo(new Job(true, null, Duration.ofSeconds(3), null, null, null));
+			.isEqualTo(new Job(true, null, Duration.ofSeconds(3), null, null, null, null, null));
 	}
 
 	private static StandardEnvironment environment(Map<String, Object> properties) {

@@ -278,7 +278,8 @@ class InstancePresenceTests extends AbstractLedgerTests {
 	}
 
 	private static JobFacts fact(JobName name, MethodSchedule... schedules) {
-		return new JobFacts(name, "Jobs.run", "SESSION", List.of(schedules), "NONE", null, null, "1:2:1", true, false);
+		return new JobFacts(name, "Jobs.run", "SESSION", List.of(schedules), "NONE", null, null, "1:2:1", true, false,
+				0);
 	}
 
 	private void start() {

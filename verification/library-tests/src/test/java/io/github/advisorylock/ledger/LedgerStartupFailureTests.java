@@ -140,6 +140,42 @@ class LedgerStartupFailureTests {
 				"Remove 'advisory-lock.ledger.enabled'");
 	}
 
+	@ParameterizedTest
+	@MethodSource
+	void numberThatDoesNotFitTheAnnotationIsNamed(Class<?> type, String property, String problem) {
+		assertFailure(this.runner.withBean("jobs", type).withPropertyValues("advisory-lock.jobs.job." + property), type,
+				problem, "emove ");
+	}
+
+	static Stream<Arguments> numberThatDoesNotFitTheAnnotationIsNamed() {
+		String permits = " must not be set together with 'permits', which 'advisory-lock.jobs.<key>.permits' sets";
+		return Stream.of(Arguments.of(Tick.class, "permits=2", "attribute 'once'" + permits),
+				Arguments.of(OncePerKey.class, "permits=64", "attribute 'once'" + permits),
+				Arguments.of(Interval.class, "permits=2", "attribute 'minInterval'" + permits),
+				Arguments.of(PerTick.class, "max-retries=1",
+						"attribute 'maxRetries' is set by 'advisory-lock.jobs.<key>.max-retries' and needs attribute "
+								+ "'catchUp'"),
+				Arguments.of(Plain.class, "max-retries=1",
+						"attribute 'maxRetries' is set by 'advisory-lock.jobs.<key>.max-retries' and needs attribute "
+								+ "'catchUp'"));
+	}
+
+	@Test
+	void numbersThatMakeAnAnnotationFitAreTaken() {
+		this.runner.withBean("jobs", PermitsPerTick.class)
+			.withPropertyValues("advisory-lock.jobs.job.permits=1", "advisory-lock.jobs.job.catch-up=1h",
+					"advisory-lock.jobs.job.max-retries=2")
+			.run((context) -> assertThat(context.getBean(SingleRunnerAnnotationBeanPostProcessor.class).getMethods())
+				.singleElement()
+				.satisfies((method) -> {
+					assertThat(method.operation().permits()).isOne();
+					assertThat(method.operation().ledger().maxRetries()).isEqualTo(2);
+				}));
+		this.runner.withBean("jobs", RetriesWithoutCatchUp.class)
+			.withPropertyValues("advisory-lock.jobs.job.max-retries=0")
+			.run((context) -> assertThat(context).hasNotFailed());
+	}
+
 	@Test
 	void overrideThatDoesNotFitTheAnnotationIsNamed() {
 		assertFailure(
@@ -235,6 +271,15 @@ class LedgerStartupFailureTests {
 	static class Interval {
 
 		@SingleRunner(key = "job", minInterval = "5s")
+		void run() {
+		}
+
+	}
+
+	static class PerTick {
+
+		@Scheduled(cron = "0 0 0 1 1 *")
+		@SingleRunner(key = "job", once = Once.PER_TICK)
 		void run() {
 		}
 
