@@ -131,6 +131,21 @@ CREATE TABLE IF NOT EXISTS advisory_lock_pause (
   PRIMARY KEY (namespace, key)
 );
 
+-- The schedules that operators have given jobs in the place of those in the code: each from its time on, until that of the next one.
+-- Without an expression, the one in the code holds again
+CREATE TABLE IF NOT EXISTS advisory_lock_schedule (
+  namespace        text COLLATE "C"  NOT NULL,
+  key              text COLLATE "C"  NOT NULL,
+  -- a cron expression with its zone, or an interval in ISO-8601
+  expression       text,
+  zone             text,
+  effective_at     timestamptz       NOT NULL,
+  changed_at       timestamptz       NOT NULL DEFAULT clock_timestamp(),
+  changed_by       text,
+  reason           text,
+  PRIMARY KEY (namespace, key, effective_at)
+);
+
 -- What operators want to know of runs under way, and the answers of the instances that have them, which are as long as each other.
 -- Who has asked deletes the row, and nobody looks at it after ten seconds
 CREATE TABLE IF NOT EXISTS advisory_lock_question (

@@ -54,7 +54,8 @@ class LedgerPrivilegesTests {
 
 	private static final String ROLE = "ledger_clerk";
 
-	private static final String PAUSE = "privileges.advisory_lock_pause, privileges.advisory_lock_question";
+	private static final String PAUSE = "privileges.advisory_lock_pause, privileges.advisory_lock_question, "
+			+ "privileges.advisory_lock_schedule";
 
 	private static final String OTHERS = "privileges.advisory_lock_job, privileges.advisory_lock_run, "
 			+ "privileges.advisory_lock_completion, privileges.advisory_lock_instance";

@@ -93,7 +93,9 @@ class LedgerSchemaTests {
 				"advisory_lock_question: id, lock, asked_at, instances, threads, thread_states, stacks, processes",
 				"advisory_lock_run: id, namespace, key, tick, scope, instance, fencing_token, started_at, finished_at, "
 						+ "outcome, failed, error, error_class, attempt, template, lock, keep_until, trace_id, stack_trace, "
-						+ "hang_stack"));
+						+ "hang_stack",
+				"advisory_lock_schedule: namespace, key, expression, zone, effective_at, changed_at, changed_by, "
+						+ "reason"));
 	}
 
 	@Test
@@ -118,7 +120,7 @@ class LedgerSchemaTests {
 		finally {
 			threads.shutdownNow();
 		}
-		assertThat(columns()).hasSize(7);
+		assertThat(columns()).hasSize(8);
 	}
 
 	@Test
@@ -187,7 +189,7 @@ class LedgerSchemaTests {
 				statement.execute("LOCK TABLE " + this.schema + ".advisory_lock_" + table + " IN ROW EXCLUSIVE MODE");
 			}
 			Future<?> start = this.starter
-				.submit(() -> always(this.runner).run((context) -> assertThat(columns()).hasSize(7)));
+				.submit(() -> always(this.runner).run((context) -> assertThat(columns()).hasSize(8)));
 			start.get(Patience.SECONDS, TimeUnit.SECONDS);
 		}
 	}
