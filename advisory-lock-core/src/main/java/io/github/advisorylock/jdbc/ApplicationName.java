@@ -58,19 +58,12 @@ public record ApplicationName(String subject, String instance) {
 	 * application whose session locks it carries
 	 */
 	static String of(String subject) {
-		StringBuilder result = new StringBuilder(MAX_LENGTH).append(PREFIX);
 		int end = Math.min(subject.length(), MAX_LENGTH - PREFIX.length() - SUFFIX.length());
-		for (int i = 0; i < end; i++) {
-			result.append(printable(subject.charAt(i)));
+		char[] name = (PREFIX + subject.substring(0, end) + SUFFIX).toCharArray();
+		for (int i = 0; i < name.length; i++) {
+			name[i] = (name[i] >= ' ' && name[i] <= '~') ? name[i] : '?';
 		}
-		for (int i = 0; i < SUFFIX.length(); i++) {
-			result.append(printable(SUFFIX.charAt(i)));
-		}
-		return result.toString();
-	}
-
-	private static char printable(char character) {
-		return (character >= ' ' && character <= '~') ? character : '?';
+		return new String(name);
 	}
 
 }

@@ -33,25 +33,25 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
  */
 public final class DeferredInterrupt implements TransactionSynchronization {
 
-	private boolean aside;
+	private boolean deferred;
 
 	private DeferredInterrupt() {
 	}
 
 	/**
-	 * Put the interrupt of the current thread aside, if that is a virtual one.
+	 * Begin to defer the interrupt of the current thread, if that is a virtual one.
 	 * @return whether there is one to be brought back
 	 */
-	public static boolean putAside() {
+	public static boolean begin() {
 		return isPending() && Thread.interrupted();
 	}
 
 	/**
 	 * Let the current thread have its interrupt again.
-	 * @param aside whether it was put aside
+	 * @param deferred whether it was deferred
 	 */
-	public static void bringBack(boolean aside) {
-		if (aside) {
+	public static void end(boolean deferred) {
+		if (deferred) {
 			Thread.currentThread().interrupt();
 		}
 	}
@@ -63,13 +63,23 @@ public final class DeferredInterrupt implements TransactionSynchronization {
 	 * @return the answer
 	 */
 	public static <T extends @Nullable Object> T during(Supplier<T> question) {
-		boolean aside = putAside();
+		boolean deferred = begin();
 		try {
 			return question.get();
 		}
 		finally {
-			bringBack(aside);
+			end(deferred);
 		}
+	}
+
+	/**
+	 * As {@link #during(Supplier)}, for what has no answer.
+	 */
+	static void during(Runnable statement) {
+		during(() -> {
+			statement.run();
+			return true;
+		});
 	}
 
 	/**
@@ -92,12 +102,12 @@ public final class DeferredInterrupt implements TransactionSynchronization {
 
 	@Override
 	public void beforeCompletion() {
-		this.aside = putAside();
+		this.deferred = begin();
 	}
 
 	@Override
 	public void afterCompletion(int status) {
-		bringBack(this.aside);
+		end(this.deferred);
 	}
 
 }

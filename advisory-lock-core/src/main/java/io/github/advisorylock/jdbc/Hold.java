@@ -21,7 +21,8 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.function.BiConsumer;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.function.Function;
 
@@ -55,7 +56,7 @@ public abstract sealed class Hold {
 
 	private final List<Runnable> lostActions = new ArrayList<>();
 
-	private volatile HoldState state = HoldState.ACTIVE;
+	private volatile State state = State.ACTIVE;
 
 	private volatile @Nullable Long acquiredNanos;
 
@@ -65,21 +66,27 @@ public abstract sealed class Hold {
 
 	private volatile @Nullable Loss loss;
 
-	private volatile boolean lossTold;
+	private volatile boolean lossThrown;
 
-	private boolean reported;
+	private final AtomicBoolean reported = new AtomicBoolean();
+
+	private final @Nullable Function<Hold, SideConnection> side;
 
 	/**
 	 * Create a hold whose lock is not taken yet.
 	 * @param permits how many may hold the key at a time
 	 * @param ticker tells for how long it is held
+	 * @param side makes its side connection, {@code null} if there is no session for
+	 * locks
 	 */
-	private Hold(AdvisoryLockKey key, LockMode mode, int permits, LockScope scope, LockScheduler.Ticker ticker) {
+	private Hold(AdvisoryLockKey key, LockMode mode, int permits, LockScope scope, LockScheduler.Ticker ticker,
+			@Nullable Function<Hold, SideConnection> side) {
 		this.key = key;
 		this.mode = mode;
 		this.permits = permits;
 		this.scope = scope;
 		this.ticker = ticker;
+		this.side = side;
 	}
 
 	AdvisoryLockKey key() {
@@ -173,10 +180,8 @@ public abstract sealed class Hold {
 	 * Note that this hold was reported.
 	 * @return whether it was not before
 	 */
-	synchronized boolean report() {
-		boolean first = !this.reported;
-		this.reported = true;
-		return first;
+	boolean report() {
+		return this.reported.compareAndSet(false, true);
 	}
 
 	/**
@@ -194,14 +199,14 @@ public abstract sealed class Hold {
 	 * @return {@code false} once it is lost or begins to be released
 	 */
 	public boolean isActive() {
-		return this.state == HoldState.ACTIVE;
+		return this.state == State.ACTIVE;
 	}
 
 	/**
 	 * Return whether {@link #isActive()} can't know it: the driver does not tell how the
 	 * transaction of the lock is doing.
 	 */
-	boolean isUntold() {
+	boolean isKnownByServerOnly() {
 		return false;
 	}
 
@@ -209,7 +214,14 @@ public abstract sealed class Hold {
 	 * Return whether the lock is lost, or the holder was told to give it up.
 	 */
 	boolean isLost() {
-		return this.state.isLost();
+		return this.state == State.LOST || this.state == State.REVOKED || this.state == State.GIVEN_UP;
+	}
+
+	/**
+	 * Return whether the lock can be lost: also while it is being released.
+	 */
+	private boolean isOpen() {
+		return this.state == State.ACTIVE || this.state == State.RELEASING;
 	}
 
 	/**
@@ -218,10 +230,9 @@ public abstract sealed class Hold {
 	 * @return {@code true} for the one caller that has to release it
 	 */
 	synchronized boolean beginRelease() {
-		HoldState next = this.state.afterRelease();
-		boolean first = next != this.state;
-		this.state = next;
-		return first;
+		State before = this.state;
+		this.state = (before == State.ACTIVE) ? State.RELEASING : (before == State.REVOKED) ? State.GIVEN_UP : before;
+		return this.state != before;
 	}
 
 	/**
@@ -229,9 +240,9 @@ public abstract sealed class Hold {
 	 * may be gone because of that.
 	 * @return whether the lock was not lost before
 	 */
-	synchronized boolean beginEnd() {
-		if (this.state == HoldState.ACTIVE) {
-			this.state = HoldState.ENDING;
+	synchronized boolean beginCompletion() {
+		if (this.state == State.ACTIVE) {
+			this.state = State.COMPLETING;
 		}
 		return !isLost();
 	}
@@ -241,9 +252,9 @@ public abstract sealed class Hold {
 	 * @return whether it had not ended before
 	 */
 	synchronized boolean release() {
-		boolean open = this.state.isOpen() || this.state == HoldState.ENDING;
+		boolean open = isOpen() || this.state == State.COMPLETING;
 		if (open) {
-			this.state = HoldState.RELEASED;
+			this.state = State.RELEASED;
 		}
 		return open;
 	}
@@ -253,10 +264,10 @@ public abstract sealed class Hold {
 	 * @return the actions for the loss, or {@code null} when this hold had ended before
 	 */
 	synchronized @Nullable List<Runnable> markLost() {
-		if (!this.state.isOpen()) {
+		if (!isOpen()) {
 			return null;
 		}
-		this.state = HoldState.LOST;
+		this.state = State.LOST;
 		return List.copyOf(this.lostActions);
 	}
 
@@ -266,11 +277,11 @@ public abstract sealed class Hold {
 	 * @return the actions for the loss, or {@code null} when this hold had ended before
 	 */
 	synchronized @Nullable List<Runnable> revoke(Loss loss) {
-		if (this.state != HoldState.ACTIVE || !(isRunning() || this.handedOver)) {
+		if (this.state != State.ACTIVE || !(isRunning() || this.handedOver)) {
 			return null;
 		}
 		this.loss = loss;
-		this.state = HoldState.REVOKED;
+		this.state = State.REVOKED;
 		return List.copyOf(this.lostActions);
 	}
 
@@ -338,12 +349,12 @@ public abstract sealed class Hold {
 	 * Note that the caller of the run has been told of the loss by an exception, and
 	 * decides about its transaction.
 	 */
-	void tellLoss() {
-		this.lossTold = true;
+	void lossIsThrown() {
+		this.lossThrown = true;
 	}
 
-	boolean isLossTold() {
-		return this.lossTold;
+	boolean isLossThrown() {
+		return this.lossThrown;
 	}
 
 	/**
@@ -358,7 +369,7 @@ public abstract sealed class Hold {
 	 */
 	void onLost(Runnable action) {
 		synchronized (this) {
-			if (this.state.isOpen()) {
+			if (isOpen()) {
 				this.lostActions.add(action);
 				return;
 			}
@@ -380,11 +391,11 @@ public abstract sealed class Hold {
 	 * Threads other than the owner do not wait for its connection.
 	 */
 	boolean isHeld() {
-		if (this.owner != Thread.currentThread() || !isUntold()) {
+		if (this.owner != Thread.currentThread() || !isKnownByServerOnly()) {
 			return isActive();
 		}
 		try {
-			confirmUninterrupted();
+			checkHeld();
 			return true;
 		}
 		catch (LockLostException ex) {
@@ -407,19 +418,17 @@ public abstract sealed class Hold {
 	 * @throws LockLostException if it is not
 	 */
 	void checkHeld() {
-		if (!isActive()) {
-			throw lostException();
-		}
-		confirmUninterrupted();
+		checkActive();
+		DeferredInterrupt.during(this::confirm);
+		checkActive();
 	}
 
-	private void confirmUninterrupted() {
-		boolean aside = DeferredInterrupt.putAside();
-		try {
-			confirm();
-		}
-		finally {
-			DeferredInterrupt.bringBack(aside);
+	/**
+	 * Make sure that the lock is held, as {@link #isActive()} knows.
+	 */
+	void checkActive() {
+		if (!isActive()) {
+			throw lostException();
 		}
 	}
 
@@ -428,21 +437,18 @@ public abstract sealed class Hold {
 	 * @return the connection, {@code null} if there is no session for locks
 	 */
 	public @Nullable SideConnection sideConnection() {
-		return null;
+		return (this.side != null) ? this.side.apply(this) : null;
 	}
 
 	/**
 	 * Begin a run of the current thread under this hold.
-	 * @param record its record, {@code null} if it is not recorded
 	 * @throws LockLostException if the lock is lost already: no interrupt would tell
 	 */
-	synchronized Run beginRun(Run.@Nullable Entry record) {
+	synchronized void begin(Run begun) {
 		if (isLost()) {
 			throw lostException();
 		}
-		Run begun = new Run(record);
 		this.run = begun;
-		return begun;
 	}
 
 	/**
@@ -453,15 +459,91 @@ public abstract sealed class Hold {
 	}
 
 	/**
-	 * A lock of a call or of a holder who closes it, on the connection of session locks.
+	 * A lock that lives in a transaction.
 	 */
-	static final class InSession extends Hold {
+	static final class InTransaction extends Hold {
+
+		private volatile int backend;
+
+		/**
+		 * That of the transaction that has the lock, past what a pool has put around it.
+		 */
+		private volatile @Nullable Connection connection;
+
+		/**
+		 * Create a hold whose lock is not taken yet.
+		 * @param side makes its side connection, or {@code null}
+		 */
+		InTransaction(AdvisoryLockKey key, LockMode mode, int permits, LockScheduler.Ticker ticker,
+				@Nullable Function<Hold, SideConnection> side) {
+			super(key, mode, permits, LockScope.TRANSACTION, ticker, side);
+		}
+
+		/**
+		 * Note that the lock is taken for as long as a transaction lasts.
+		 * @param connection the connection, past what a pool has put around it
+		 * @param backend the process of the server
+		 */
+		void acquired(Connection connection, int backend) {
+			this.backend = backend;
+			this.connection = connection;
+			acquired();
+		}
+
+		@Override
+		int backend() {
+			return this.backend;
+		}
+
+		@Override
+		public boolean isActive() {
+			Connection current = this.connection;
+			return super.isActive() && (current == null || PgDriver.isTransactionOpen(current));
+		}
+
+		@Override
+		boolean isKnownByServerOnly() {
+			Connection current = this.connection;
+			return super.isActive() && current != null && PgDriver.isTransactionKnownByServerOnly(current);
+		}
+
+		/**
+		 * A run that is short is over before a heartbeat finds its backend gone.
+		 */
+		@Override
+		public boolean isGone() {
+			Connection current = this.connection;
+			return super.isGone() || (!isRevoked() && current != null && PgDriver.isCut(current));
+		}
+
+		@Override
+		public void confirm() {
+			Connection current = this.connection;
+			if (current != null) {
+				TransactionWatch.confirm(this, current);
+			}
+		}
+
+	}
+
+	/**
+	 * A lock on the connection of session locks: of a call, of a holder who closes it, or
+	 * one that no call of its own runs under, as that of a leader's role.
+	 */
+	static sealed class InSession extends Hold {
 
 		private final Consumer<Hold> confirmation;
 
-		private final Function<Hold, SideConnection> side;
-
 		private final Consumer<Hold> whenLost;
+
+		/**
+		 * Create a hold whose lock is not taken yet, for no call.
+		 * @param whenLost is run at once when it is lost; must be quick
+		 */
+		InSession(AdvisoryLockKey key, LockMode mode, LockScheduler.Ticker ticker, Runnable whenLost) {
+			this(key, mode, 1, ticker, (hold) -> {
+			}, null, (hold) -> whenLost.run());
+		}
 
 		/**
 		 * Create a hold whose lock is not taken yet.
@@ -470,10 +552,9 @@ public abstract sealed class Hold {
 		 * @param whenLost is told at once when it is lost; must be quick
 		 */
 		InSession(AdvisoryLockKey key, LockMode mode, int permits, LockScheduler.Ticker ticker,
-				Consumer<Hold> confirmation, Function<Hold, SideConnection> side, Consumer<Hold> whenLost) {
-			super(key, mode, permits, LockScope.SESSION, ticker);
+				Consumer<Hold> confirmation, @Nullable Function<Hold, SideConnection> side, Consumer<Hold> whenLost) {
+			super(key, mode, permits, LockScope.SESSION, ticker, side);
 			this.confirmation = confirmation;
-			this.side = side;
 			this.whenLost = whenLost;
 		}
 
@@ -487,122 +568,48 @@ public abstract sealed class Hold {
 			this.confirmation.accept(this);
 		}
 
-		@Override
-		public SideConnection sideConnection() {
-			return this.side.apply(this);
-		}
-
-	}
-
-	/**
-	 * A lock that lives in a transaction.
-	 */
-	static final class InTransaction extends Hold {
-
-		private final BiConsumer<Hold, Connection> confirmation;
-
-		private final @Nullable Function<Hold, SideConnection> side;
-
-		private volatile @Nullable Transaction transaction;
-
-		/**
-		 * Create a hold whose lock is not taken yet.
-		 * @param confirmation makes sure that a connection has the lock of a hold
-		 * @param side makes its side connection, or {@code null}
-		 */
-		InTransaction(AdvisoryLockKey key, LockMode mode, int permits, LockScheduler.Ticker ticker,
-				BiConsumer<Hold, Connection> confirmation, @Nullable Function<Hold, SideConnection> side) {
-			super(key, mode, permits, LockScope.TRANSACTION, ticker);
-			this.confirmation = confirmation;
-			this.side = side;
-		}
-
-		/**
-		 * Note that the lock is taken for as long as a transaction lasts.
-		 * @param connection the connection, past what a pool has put around it
-		 * @param backend the process of the server
-		 */
-		void acquired(Connection connection, int backend) {
-			this.transaction = new Transaction(connection, backend);
-			acquired();
-		}
-
-		@Override
-		int backend() {
-			Transaction current = this.transaction;
-			return (current != null) ? current.backend() : 0;
-		}
-
-		@Override
-		public boolean isActive() {
-			Transaction current = this.transaction;
-			return super.isActive() && (current == null || PgDriver.isTransactionOpen(current.connection()));
-		}
-
-		@Override
-		boolean isUntold() {
-			Transaction current = this.transaction;
-			return super.isActive() && current != null && PgDriver.isTransactionUntold(current.connection());
-		}
-
-		/**
-		 * A run that is short is over before a heartbeat finds its backend gone.
-		 */
-		@Override
-		public boolean isGone() {
-			Transaction current = this.transaction;
-			return super.isGone() || (!isRevoked() && current != null && PgDriver.isCut(current.connection()));
-		}
-
-		@Override
-		public void confirm() {
-			Transaction current = this.transaction;
-			if (current != null) {
-				this.confirmation.accept(this, current.connection());
-			}
-		}
-
-		@Override
-		public @Nullable SideConnection sideConnection() {
-			return (this.side != null) ? this.side.apply(this) : null;
-		}
-
-		private record Transaction(Connection connection, int backend) {
-		}
-
-	}
-
-	/**
-	 * A lock of the session that no call of its own runs under: that of a leader's role,
-	 * of a tick, or what one piece of work has of it.
-	 */
-	static sealed class Candidate extends Hold {
-
-		private final Runnable whenLost;
-
-		/**
-		 * Create a candidate whose lock is not taken yet.
-		 * @param whenLost is run at once when it is lost; must be quick
-		 */
-		Candidate(AdvisoryLockKey key, LockMode mode, LockScheduler.Ticker ticker, Runnable whenLost) {
-			super(key, mode, 1, LockScope.SESSION, ticker);
-			this.whenLost = whenLost;
-		}
-
-		@Override
-		void cleanUp() {
-			this.whenLost.run();
-		}
-
 	}
 
 	/**
 	 * The lock of a tick, whose loss is told to nobody.
 	 */
-	static final class OfTick extends Candidate {
+	static final class OfTick extends InSession {
 
 		OfTick(AdvisoryLockKey key, LockMode mode, Runnable whenLost) {
 			super(key, mode, LockScheduler.Ticker.SYSTEM, whenLost);
+		}
+
+	}
+
+	/**
+	 * What one piece of work has of a lock that somebody else holds.
+	 */
+	static final class OfWork extends InSession {
+
+		private final BooleanSupplier trusted;
+
+		/**
+		 * Create the part of some work.
+		 * @param trusted knows whether the lock is held, without asking the server
+		 * @param confirmation asks the server, and throws a {@link LockLostException}
+		 */
+		OfWork(AdvisoryLockKey key, BooleanSupplier trusted, Runnable confirmation) {
+			super(key, LockMode.EXCLUSIVE, 1, LockScheduler.Ticker.SYSTEM, (hold) -> confirmation.run(), null,
+					(hold) -> {
+					});
+			this.trusted = trusted;
+		}
+
+		@Override
+		public boolean isActive() {
+			return super.isActive() && this.trusted.getAsBoolean();
+		}
+
+		/**
+		 * Return whether the lock may be gone, and nobody has said so yet.
+		 */
+		boolean isDistrusted() {
+			return super.isActive() && !this.trusted.getAsBoolean();
 		}
 
 	}
@@ -616,8 +623,8 @@ public abstract sealed class Hold {
 		/**
 		 * Ask for a number on the connection of session locks. In scope SESSION an answer
 		 * says that the lock is held. An interrupt changes nothing, and is kept: it is to
-		 * be {@linkplain DeferredInterrupt#putAside put aside} before another connection
-		 * is asked.
+		 * be {@linkplain DeferredInterrupt#begin deferred} before another connection is
+		 * asked.
 		 * @param sql the statement, whose first column is the number
 		 * @param parameters what it binds
 		 * @return the number
@@ -642,6 +649,18 @@ public abstract sealed class Hold {
 	 * @param text the same for people
 	 */
 	record Loss(LockLostEvent.Reason reason, String text) {
+
+	}
+
+	/**
+	 * How a hold is doing. One that is {@code RELEASING} can still be lost, and one that
+	 * is {@code COMPLETING} ends with its transaction. The lock of one that is
+	 * {@code REVOKED} is held, and its holder was told to give it up; while that is done
+	 * it is {@code GIVEN_UP}.
+	 */
+	private enum State {
+
+		ACTIVE, RELEASING, COMPLETING, RELEASED, LOST, REVOKED, GIVEN_UP
 
 	}
 

@@ -16,9 +16,6 @@
 
 package io.github.advisorylock.jdbc;
 
-import java.util.Collections;
-import java.util.Set;
-import java.util.WeakHashMap;
 import java.util.function.Consumer;
 
 import io.github.advisorylock.AdvisoryLockKey;
@@ -26,15 +23,12 @@ import io.github.advisorylock.LockScope;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.core.Ordered;
-import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
  * Ties a {@link Hold} to the end of the transaction that the current thread is in.
  */
-final class HoldSynchronization implements TransactionSynchronization {
-
-	private final Hold hold;
+final class HoldSynchronization extends TransactionPart {
 
 	private final TickLocks.@Nullable Tick tick;
 
@@ -42,13 +36,11 @@ final class HoldSynchronization implements TransactionSynchronization {
 
 	private final Consumer<Hold> release;
 
-	private @Nullable Set<Object> youngerSavepoints;
-
 	private boolean over;
 
 	private HoldSynchronization(Hold hold, TickLocks.@Nullable Tick tick, TransactionCoverage coverage,
 			Consumer<Hold> release) {
-		this.hold = hold;
+		super(hold);
 		this.tick = tick;
 		this.coverage = coverage;
 		this.release = release;
@@ -66,7 +58,6 @@ final class HoldSynchronization implements TransactionSynchronization {
 			TransactionSynchronizationManager
 				.registerSynchronization(new HoldSynchronization(hold, tick, coverage, release));
 			registered = true;
-			coverage.guardCommit(hold.key());
 		}
 		finally {
 			if (!registered) {
@@ -92,23 +83,13 @@ final class HoldSynchronization implements TransactionSynchronization {
 			.orElse(null);
 	}
 
-	@Override
-	public void savepoint(Object savepoint) {
-		if (this.youngerSavepoints == null) {
-			// a savepoint that the caller has let go can't be rolled back to
-			this.youngerSavepoints = Collections.newSetFromMap(new WeakHashMap<>());
-		}
-		this.youngerSavepoints.add(savepoint);
-	}
-
 	/**
 	 * PostgreSQL frees a transaction's lock in a rollback to a savepoint that is older
 	 * than the lock.
 	 */
 	@Override
-	public void savepointRollback(Object savepoint) {
-		boolean younger = this.youngerSavepoints != null && this.youngerSavepoints.contains(savepoint);
-		if (this.hold.scope() == LockScope.TRANSACTION && !younger) {
+	void undo() {
+		if (this.hold.scope() == LockScope.TRANSACTION) {
 			this.hold.markLost();
 			giveTickBack();
 			end();
@@ -138,10 +119,8 @@ final class HoldSynchronization implements TransactionSynchronization {
 
 	private void confirm() {
 		this.coverage.checkNotAborted(this.hold);
-		if (!this.hold.isLossTold()) {
-			if (!this.hold.isActive()) {
-				throw this.hold.lostException();
-			}
+		if (!this.hold.isLossThrown()) {
+			this.hold.checkActive();
 			if (this.hold.scope() == LockScope.SESSION) {
 				this.hold.confirm();
 			}
@@ -154,7 +133,7 @@ final class HoldSynchronization implements TransactionSynchronization {
 	@Override
 	public void beforeCompletion() {
 		if (this.hold.scope() == LockScope.TRANSACTION) {
-			this.hold.beginEnd();
+			this.hold.beginCompletion();
 		}
 	}
 

@@ -20,6 +20,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.concurrent.Future;
 import java.util.function.BiConsumer;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 import io.github.advisorylock.AdvisoryLockKey;
@@ -46,20 +47,18 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission {
 
 	final @Nullable Deadline deadline;
 
-	final LockMode mode;
+	final LockRequest request;
 
 	private final LockResources resources;
+
+	private final HoldRegistry holds;
 
 	private final LockScope scope;
 
 	/**
 	 * What the ledger has to do with the call, {@code null} if nothing.
 	 */
-	private final @Nullable CallRecording recording;
-
-	private final @Nullable Instant tick;
-
-	private final @Nullable Duration maxRun;
+	final @Nullable CallRecording recording;
 
 	/**
 	 * The lock of the tick or interval, {@code null} where none is asked for.
@@ -74,13 +73,13 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission {
 	 * The end of the run that the work was, or was part of, {@code null} without a
 	 * transaction.
 	 */
-	private LockRun.@Nullable Ending end;
+	@Nullable RunEnd end;
 
 	private @Nullable Throwable failure;
 
 	private boolean entered;
 
-	private boolean interruptAside;
+	private boolean interruptDeferred;
 
 	/**
 	 * Create a call.
@@ -90,13 +89,12 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission {
 	LockCall(LockResources resources, AdvisoryLockKey key, LockScope scope, @Nullable Deadline deadline,
 			LockRequest request) {
 		this.resources = resources;
+		this.holds = resources.holds();
 		this.key = key;
-		this.mode = request.mode();
+		this.request = request;
 		this.scope = scope;
 		this.deadline = deadline;
 		this.recording = request.isRecorded() ? new CallRecording(resources, key, scope, request) : null;
-		this.tick = request.tick();
-		this.maxRun = request.maxRun();
 		this.tickLock = resources.tick(key, request);
 	}
 
@@ -106,32 +104,31 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission {
 	 * without: its transaction decides whether it joins.
 	 */
 	final LockCall admit() {
-		if (this.tickLock != null) {
-			this.tickLock.awaitTurn();
-		}
+		tick(TickLocks.Tick::awaitEndOfInterval);
 		Hold candidate = newHold();
-		this.entered = this.resources.holds().enterUnlessHeld(candidate, this.key, this.deadline);
+		this.entered = this.holds.enterUnlessHeld(candidate, this.key, this.deadline);
 		if (this.entered) {
-			this.hold = candidate;
-			admitEntered();
+			admit(candidate, true);
 		}
-		else if (!this.resources.holds().isHeldByThisThread(this.key)) {
+		else if (!this.holds.isHeldByThisThread(this.key)) {
 			this.outcome = LockOutcome.BUSY;
 		}
 		return this;
 	}
 
-	private void admitEntered() {
-		boolean asked = false;
+	private void admit(Hold own, boolean askLedger) {
+		this.hold = own;
+		this.entered = true;
+		boolean admitted = false;
 		try {
 			this.outcome = takeTick();
-			if (this.outcome == LockOutcome.EXECUTED && this.recording != null) {
+			if (askLedger && this.outcome == LockOutcome.EXECUTED && this.recording != null) {
 				this.outcome = this.recording.precheck();
 			}
-			asked = true;
+			admitted = this.outcome == LockOutcome.EXECUTED;
 		}
 		finally {
-			if (!asked || this.outcome != LockOutcome.EXECUTED) {
+			if (!admitted) {
 				close();
 			}
 		}
@@ -151,7 +148,7 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission {
 		LockOutcome last = (first == LockOutcome.BUSY && this.deadline != null)
 				? this.deadline.pollWhile(LockOutcome.BUSY, attempt) : first;
 		// one that has ended the wait would close the connection of the transaction
-		putInterruptAsideUntilClosed();
+		deferInterruptUntilClosed();
 		return last;
 	}
 
@@ -182,20 +179,11 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission {
 	abstract boolean isKept(AdvisoryLockKey tick);
 
 	/**
-	 * Begin to remember the tick: the run has come to a good end.
+	 * Do something with the lock of the tick, if there is one.
 	 */
-	final void rememberTick() {
+	final void tick(Consumer<TickLocks.Tick> action) {
 		if (this.tickLock != null) {
-			this.tickLock.keep();
-		}
-	}
-
-	/**
-	 * Wait until the tick is remembered.
-	 */
-	final void awaitTickKept() {
-		if (this.tickLock != null) {
-			this.tickLock.awaitKept();
+			action.accept(this.tickLock);
 		}
 	}
 
@@ -203,9 +191,7 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission {
 	 * Release the lock of the tick, unless the tick is remembered.
 	 */
 	final void giveTickBack() {
-		if (this.tickLock != null) {
-			this.tickLock.giveBackUnlessCancelled(this.hold);
-		}
+		tick((tick) -> tick.giveBackUnlessCancelled(this.hold));
 	}
 
 	@Override
@@ -221,26 +207,23 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission {
 	@Override
 	public final <T extends @Nullable Object, X extends Exception> @Nullable T execute(LockCallback<T, X> action)
 			throws X {
-		LockRun enclosing = LockRun.findEnclosing(this.key, this.resources);
+		Run enclosing = Run.findEnclosing(this.key, this.holds);
 		if (enclosing != null) {
 			return executeNested(enclosing, action);
 		}
 		Hold own = this.hold;
 		if (own == null) {
-			Hold joined = HoldSynchronization.findInCurrentTransaction(this.key, this.resources.holds());
+			Hold joined = HoldSynchronization.findInCurrentTransaction(this.key, this.holds);
 			if (joined != null) {
 				return executeJoined(joined, action);
 			}
 			own = newHold();
-			if (!this.resources.holds().enter(own, this.key, this.deadline)) {
+			if (!this.holds.enter(own, this.key, this.deadline)) {
 				this.outcome = LockOutcome.BUSY;
 				return null;
 			}
-			this.hold = own;
-			this.entered = true;
-			this.outcome = takeTick();
+			admit(own, false);
 			if (this.outcome != LockOutcome.EXECUTED) {
-				close();
 				return null;
 			}
 		}
@@ -260,16 +243,12 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission {
 
 	@Override
 	public final void keepTick() {
-		if (this.tickLock != null) {
-			this.tickLock.keepWhileRepeating();
-		}
+		tick(TickLocks.Tick::keepWhileRepeating);
 	}
 
 	@Override
 	public final void letTickGo() {
-		if (this.tickLock != null) {
-			this.tickLock.letGo();
-		}
+		tick(TickLocks.Tick::letGo);
 	}
 
 	@Override
@@ -283,46 +262,25 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission {
 	}
 
 	/**
-	 * Decide how a run has ended whose transaction was begun for it.
-	 * @return whether it was committed
-	 */
-	final boolean decide(boolean committed) {
-		if (this.end == null) {
-			return false;
-		}
-		this.end.decide(committed ? End.COMMITTED : End.ROLLED_BACK);
-		return !this.end.isUndone();
-	}
-
-	/**
-	 * Have the commit that comes decide how the run ends.
-	 */
-	final void decideAtCommit() {
-		if (this.end != null) {
-			this.end.register();
-		}
-	}
-
-	/**
 	 * Run as a part of a run of the same key.
 	 */
-	private <T extends @Nullable Object, X extends Exception> T executeNested(LockRun outer, LockCallback<T, X> action)
+	private <T extends @Nullable Object, X extends Exception> T executeNested(Run outer, LockCallback<T, X> action)
 			throws X {
 		close();
-		outer.hold().checkCovers(this.mode);
+		outer.hold().checkCovers(this.request.mode());
 		outer.hold().checkNotLost();
 		this.end = outer.end();
-		LockRun context = new LockRun(this.resources, outer.hold(), outer.record(), this.tick, this.end);
-		context.bind();
+		Run run = new Run(outer.hold(), this.holds, outer.record(), this.request.tick(), this.end);
+		run.bind();
 		try {
-			return action.doWithLock(context);
+			return action.doWithLock(run);
 		}
 		catch (Throwable ex) {
 			this.failure = ex;
 			throw ex;
 		}
 		finally {
-			context.unbind();
+			run.end(false);
 		}
 	}
 
@@ -331,10 +289,10 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission {
 	 */
 	private <T extends @Nullable Object, X extends Exception> @Nullable T executeJoined(Hold joined,
 			LockCallback<T, X> action) throws X {
-		joined.checkCovers(this.mode);
+		joined.checkCovers(this.request.mode());
 		this.hold = joined;
 		joined.checkNotLost();
-		LockRun.Ending.settle(joined);
+		RunEnd.settle(joined);
 		return runInTransaction(joined, boundary(), action);
 	}
 
@@ -378,9 +336,9 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission {
 		}
 		catch (Throwable ex) {
 			if (ex instanceof LockLostException) {
-				hold.tellLoss();
+				hold.lossIsThrown();
 			}
-			putInterruptAsideUntilClosed();
+			deferInterruptUntilClosed();
 			if (!noteFailure(ex)) {
 				fail(ex);
 			}
@@ -413,20 +371,19 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission {
 			}
 			record = this.recording.record();
 		}
-		LockRun.Ending end = LockRun.Ending.begin(hold, boundary, record);
+		RunEnd end = RunEnd.begin(hold, boundary, record);
 		this.end = end;
-		LockRun context = new LockRun(this.resources, hold, record, this.tick, end);
-		Run run = hold.beginRun(record);
+		Run run = new Run(hold, this.holds, record, this.request.tick(), end);
+		hold.begin(run);
+		Duration maxRun = this.request.maxRun();
 		Future<?> limit = null;
 		T result;
 		boolean tookInterrupt = false;
 		try {
-			context.bind();
-			limit = (this.maxRun != null) ? this.resources.limit(hold, this.maxRun) : null;
-			if (this.tickLock != null) {
-				this.tickLock.workBegins();
-			}
-			result = action.doWithLock(context);
+			run.bind();
+			limit = (maxRun != null) ? this.resources.limit(hold, maxRun) : null;
+			tick(TickLocks.Tick::workBegins);
+			result = action.doWithLock(run);
 		}
 		catch (Throwable ex) {
 			tookInterrupt = ex instanceof InterruptedException;
@@ -436,14 +393,13 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission {
 			throw ex;
 		}
 		finally {
-			context.unbind();
 			run.end(tookInterrupt);
-			putInterruptAsideUntilClosed();
+			deferInterruptUntilClosed();
 			if (limit != null) {
 				limit.cancel(false);
 			}
 		}
-		if (hold.scope() == LockScope.SESSION || hold.isUntold() || !hold.isActive()) {
+		if (hold.scope() == LockScope.SESSION || hold.isKnownByServerOnly() || !hold.isActive()) {
 			checkGoodEnd(hold);
 		}
 		if (record != null) {
@@ -464,17 +420,11 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission {
 			throw hold.lostException();
 		}
 		this.resources.coverage().checkNotAborted(hold);
-		if (!hold.isActive()) {
-			throw hold.lostException();
-		}
+		hold.checkActive();
 		if (this.recording != null && hold.scope() == LockScope.SESSION) {
 			hold.confirm();
-			putInterruptAsideUntilClosed();
+			deferInterruptUntilClosed();
 		}
-	}
-
-	final boolean isRecorded() {
-		return this.recording != null;
 	}
 
 	/**
@@ -501,10 +451,10 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission {
 		if (this.entered && this.hold != null) {
 			this.entered = false;
 			giveTickBack();
-			this.resources.holds().leave(this.hold);
+			this.holds.leave(this.hold);
 		}
-		DeferredInterrupt.bringBack(this.interruptAside);
-		this.interruptAside = false;
+		DeferredInterrupt.end(this.interruptDeferred);
+		this.interruptDeferred = false;
 		DeferredInterrupt.atEndOfTransaction();
 	}
 
@@ -512,8 +462,8 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission {
 	 * Keep an interrupt away from what this call, and the end of the transaction that it
 	 * is in, have to ask the server yet: one from the run, or from a wait of ours since.
 	 */
-	final void putInterruptAsideUntilClosed() {
-		this.interruptAside |= DeferredInterrupt.putAside();
+	final void deferInterruptUntilClosed() {
+		this.interruptDeferred |= DeferredInterrupt.begin();
 	}
 
 }

@@ -39,19 +39,14 @@ import org.springframework.util.Assert;
  * @param ticks locks the ticks of its runs, {@code null} without a session
  * @param permits chooses what holds ask for where a key has several permits
  * @param session ends runs that last too long, {@code null} to refuse to limit them
+ * @param ticker the clock that calls are measured by
  */
 record LockResources(HoldRegistry holds, TransactionCoverage coverage, @Nullable Supplier<? extends RunLedger> ledger,
-		@Nullable TickLocks ticks, PermitRequests permits, @Nullable LockSession session) {
+		@Nullable TickLocks ticks, PermitRequests permits, @Nullable LockSession session, LockScheduler.Ticker ticker) {
 
 	LockResources with(TransactionCoverage coverage) {
-		return new LockResources(this.holds, coverage, this.ledger, this.ticks, this.permits, this.session);
-	}
-
-	/**
-	 * Return the clock that calls are measured by.
-	 */
-	LockScheduler.Ticker ticker() {
-		return (this.session != null) ? this.session.ticker() : LockScheduler.Ticker.SYSTEM;
+		return new LockResources(this.holds, coverage, this.ledger, this.ticks, this.permits, this.session,
+				this.ticker);
 	}
 
 	Future<?> limit(Hold hold, Duration maxRun) {

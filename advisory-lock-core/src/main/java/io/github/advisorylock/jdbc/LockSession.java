@@ -364,7 +364,7 @@ public final class LockSession implements AutoCloseable {
 	 * @return the candidate
 	 */
 	public Hold candidate(AdvisoryLockKey key, Runnable whenLost) {
-		return new Hold.Candidate(key, LockMode.EXCLUSIVE, ticker(), whenLost);
+		return new Hold.InSession(key, LockMode.EXCLUSIVE, ticker(), whenLost);
 	}
 
 	/**

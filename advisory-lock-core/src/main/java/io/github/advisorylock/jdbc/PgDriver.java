@@ -252,7 +252,7 @@ final class PgDriver {
 	/**
 	 * Return whether only the server knows if a transaction goes on.
 	 */
-	static boolean isTransactionUntold(Connection connection) {
+	static boolean isTransactionKnownByServerOnly(Connection connection) {
 		try {
 			return transactionState(connection) == TransactionState.UNTOLD;
 		}

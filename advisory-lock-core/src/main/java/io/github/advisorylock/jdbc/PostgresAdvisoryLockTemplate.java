@@ -122,10 +122,11 @@ public class PostgresAdvisoryLockTemplate implements TwoPhaseLockOperations {
 		this.target = target;
 		this.transactionManager = transactionManager;
 		this.coverage = new TransactionCoverage(target, transactionManager);
-		this.waits = new Deadline.Waits((session != null) ? session.ticker() : LockScheduler.Ticker.SYSTEM);
+		LockScheduler.Ticker ticker = (session != null) ? session.ticker() : LockScheduler.Ticker.SYSTEM;
+		this.waits = new Deadline.Waits(ticker);
 		LockResources resources = new LockResources(this.holds, this.coverage, ledger,
 				(session != null) ? new TickLocks(session, this.waits) : null, new PermitRequests(this.holds, session),
-				session);
+				session, ticker);
 		if (session != null) {
 			session.notifications().listenToOperators(new RunCancellation(session, this.holds, ledger).listener());
 		}
@@ -242,7 +243,7 @@ public class PostgresAdvisoryLockTemplate implements TwoPhaseLockOperations {
 		// without a session, there is no run that is recorded before its end
 		Executor later = (this.session != null) ? this.session.threads().workers() : Runnable::run;
 		this.holds.takeHeldLonger(duration).forEach((hold) -> {
-			Run.Stack stack = Run.note(hold.run(), hold.backend(), later);
+			Run.Stack stack = Run.note(hold, later);
 			LockLog.heldLong(hold.key(), hold.scope(), hold.heldFor(), (stack != null) ? stack.toString() : null);
 		});
 	}

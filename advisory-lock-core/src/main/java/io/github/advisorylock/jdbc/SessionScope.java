@@ -210,11 +210,8 @@ final class SessionScope {
 	 */
 	private final class Call extends LockCall {
 
-		private final LockRequest request;
-
 		private Call(AdvisoryLockKey key, @Nullable Deadline deadline, LockRequest request) {
 			super(SessionScope.this.resources, key, LockScope.SESSION, deadline, request);
-			this.request = request;
 		}
 
 		@Override
@@ -246,7 +243,7 @@ final class SessionScope {
 						SessionScope.this::releaseAfterTransaction);
 				T result = isTickStillDue() ? runInTransaction(hold, boundary, action) : null;
 				if (!part && this.outcome == LockOutcome.EXECUTED) {
-					rememberTick();
+					tick(TickLocks.Tick::keep);
 				}
 				return result;
 			}
@@ -262,9 +259,9 @@ final class SessionScope {
 				releaseAfter(ex, hold);
 				throw ex;
 			}
-			rememberTick();
+			tick(TickLocks.Tick::keep);
 			releaseOrThrowIfLost(hold);
-			awaitTickKept();
+			tick(TickLocks.Tick::awaitKept);
 			return result;
 		}
 

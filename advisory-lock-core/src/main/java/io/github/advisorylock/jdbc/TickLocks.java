@@ -61,6 +61,8 @@ final class TickLocks {
 
 	private final LockScheduler later;
 
+	private final LockScheduler.Ticker ticker;
+
 	private final Deadline.Waits waits;
 
 	private final SafeTask look = new SafeTask("A look at the remembered ticks failed", this::look);
@@ -75,6 +77,7 @@ final class TickLocks {
 	TickLocks(LockSession session, Deadline.Waits waits) {
 		this.session = session;
 		this.later = session.scheduler();
+		this.ticker = session.ticker();
 		this.waits = waits;
 	}
 
@@ -144,10 +147,6 @@ final class TickLocks {
 		}
 	}
 
-	private long nanoTime() {
-		return this.session.ticker().nanoTime();
-	}
-
 	/**
 	 * A tick that one run is for. Its lock is taken by the thread of the run, or by the
 	 * one thread of {@code later}.
@@ -175,8 +174,6 @@ final class TickLocks {
 		 */
 		private volatile @Nullable Thread repeating;
 
-		private boolean failed;
-
 		private Tick(TickMemory memory) {
 			this.memory = memory;
 			this.lock = memory.lock();
@@ -188,7 +185,7 @@ final class TickLocks {
 		 * instance, which is not late by itself, would call too soon and then a whole
 		 * interval later.
 		 */
-		void awaitTurn() {
+		void awaitEndOfInterval() {
 			Tick known = TickLocks.this.ticks.get(this.lock);
 			Duration left = Duration.ofNanos((known != null) ? known.leftNanos() : 0);
 			Deadline turn = (left.compareTo(this.memory.longestWait()) <= 0) ? TickLocks.this.waits.until(left) : null;
@@ -201,7 +198,7 @@ final class TickLocks {
 		 * Note that the work begins.
 		 */
 		void workBegins() {
-			this.beginNanos = nanoTime();
+			this.beginNanos = TickLocks.this.ticker.nanoTime();
 		}
 
 		/**
@@ -241,7 +238,7 @@ final class TickLocks {
 		 * threads of this application would be granted it once more by the session.
 		 */
 		private synchronized boolean handOver(Tick next) {
-			if (this.repeating != Thread.currentThread() || !this.failed) {
+			if (this.repeating != Thread.currentThread() || this.state != State.FAILED) {
 				return false;
 			}
 			next.hold = this.hold;
@@ -265,14 +262,13 @@ final class TickLocks {
 		 * Release the lock if the last attempt has failed: there is no other.
 		 */
 		void letGo() {
-			boolean last;
 			synchronized (this) {
-				last = this.repeating != null && this.failed;
 				this.repeating = null;
+				if (this.state != State.FAILED) {
+					return;
+				}
 			}
-			if (last) {
-				giveBack();
-			}
+			giveBack();
 		}
 
 		private LockOutcome goWithout(Exception failure) {
@@ -314,9 +310,8 @@ final class TickLocks {
 			Duration patience = TickLocks.this.session.settings().deadClientTimeout();
 			TickLocks.this.session.hurry();
 			try {
-				return TickLocks.this.session.ticker()
-					.await(CompletableFuture.supplyAsync(() -> isOver() ? LockOutcome.EXECUTED : tryLock(false),
-							TickLocks.this.later), patience);
+				return TickLocks.this.ticker.await(CompletableFuture.supplyAsync(
+						() -> isOver() ? LockOutcome.EXECUTED : tryLock(false), TickLocks.this.later), patience);
 			}
 			catch (TimeoutException ex) {
 				throw new TimeoutException(
@@ -329,7 +324,16 @@ final class TickLocks {
 		 * or gone on without it.
 		 */
 		private void granted(Hold taken) {
-			if (!accept(taken)) {
+			boolean wanted;
+			synchronized (this) {
+				wanted = !isLocked() && ((this.state == State.KEPT) ? taken.mode() == LockMode.SHARED
+						: this.state != State.GIVEN_BACK && taken.mode() == LockMode.EXCLUSIVE);
+				if (wanted) {
+					this.hold = taken;
+					TickLocks.this.ticks.put(this.lock, this);
+				}
+			}
+			if (!wanted) {
 				release(List.of(taken));
 				return;
 			}
@@ -337,16 +341,6 @@ final class TickLocks {
 			if (taken.mode() == LockMode.SHARED && this.memory.endsOnTime()) {
 				this.forgetting = TickLocks.this.later.after(Duration.ofNanos(leftNanos()), TickLocks.this.look);
 			}
-		}
-
-		private synchronized boolean accept(Hold taken) {
-			State wanted = (taken.mode() == LockMode.SHARED) ? State.KEPT : State.OPEN;
-			boolean accepted = this.state == wanted && !isLocked();
-			if (accepted) {
-				this.hold = taken;
-				TickLocks.this.ticks.put(this.lock, this);
-			}
-			return accepted;
 		}
 
 		/**
@@ -358,7 +352,7 @@ final class TickLocks {
 				return;
 			}
 			try {
-				if (this.state == State.OPEN) {
+				if (this.state != State.KEPT) {
 					tryLock(false);
 					return;
 				}
@@ -378,8 +372,12 @@ final class TickLocks {
 		 * the server, beside that for the commit of the work.
 		 */
 		void keep() {
-			this.endNanos = this.memory.end(this.beginNanos, nanoTime());
-			Hold exclusive = remember();
+			this.endNanos = this.memory.end(this.beginNanos, TickLocks.this.ticker.nanoTime());
+			Hold exclusive;
+			synchronized (this) {
+				exclusive = (this.state == State.OPEN) ? this.hold : null;
+				this.state = (this.state == State.OPEN) ? State.KEPT : this.state;
+			}
 			if (exclusive == null || isOver()) {
 				return;
 			}
@@ -389,14 +387,6 @@ final class TickLocks {
 			else {
 				TickLocks.this.later.next(Duration.ZERO, TickLocks.this.look);
 			}
-		}
-
-		private synchronized @Nullable Hold remember() {
-			if (this.state != State.OPEN) {
-				return null;
-			}
-			this.state = State.KEPT;
-			return this.hold;
 		}
 
 		/**
@@ -431,7 +421,7 @@ final class TickLocks {
 		 */
 		void awaitKept() {
 			try {
-				TickLocks.this.session.ticker().await(this.kept, TickLocks.this.session.settings().deadClientTimeout());
+				TickLocks.this.ticker.await(this.kept, TickLocks.this.session.settings().deadClientTimeout());
 			}
 			catch (InterruptedException ex) {
 				Thread.currentThread().interrupt();
@@ -463,11 +453,11 @@ final class TickLocks {
 		 */
 		void giveBack() {
 			synchronized (this) {
-				if (this.repeating != null && this.state == State.OPEN) {
-					this.failed = true;
+				boolean mayRepeat = this.repeating != null && (this.state == State.OPEN || this.state == State.FAILED);
+				this.state = mayRepeat ? State.FAILED : State.GIVEN_BACK;
+				if (mayRepeat) {
 					return;
 				}
-				this.state = State.GIVEN_BACK;
 			}
 			awaitKept();
 			this.forgetting.cancel(false);
@@ -509,14 +499,19 @@ final class TickLocks {
 		 * Return how long the tick is remembered yet, zero if it is not, or no more.
 		 */
 		private long leftNanos() {
-			return (this.state == State.KEPT) ? Math.max(0, this.endNanos - nanoTime()) : 0;
+			return (this.state == State.KEPT) ? Math.max(0, this.endNanos - TickLocks.this.ticker.nanoTime()) : 0;
 		}
 
 	}
 
+	/**
+	 * How a tick is doing: what is {@code OPEN} is being run, or about to be; the run of
+	 * one that is {@code FAILED} may be tried again by its thread, which has its lock as
+	 * long; what is {@code KEPT} is remembered.
+	 */
 	private enum State {
 
-		OPEN, KEPT, GIVEN_BACK
+		OPEN, FAILED, KEPT, GIVEN_BACK
 
 	}
 

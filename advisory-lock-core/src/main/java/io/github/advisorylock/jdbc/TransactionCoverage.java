@@ -151,7 +151,7 @@ final class TransactionCoverage {
 	 * @throws LockLostException if the server answers that it has not
 	 */
 	void checkNotAborted(Hold hold) {
-		if (!hold.isUntold()) {
+		if (!hold.isKnownByServerOnly()) {
 			checkNotAborted(hold.key());
 			return;
 		}
@@ -221,28 +221,20 @@ final class TransactionCoverage {
 	}
 
 	/**
-	 * Have the commit of the current transaction, which a run is part of, refused when it
-	 * would be a rollback.
-	 */
-	void guardCommit(AdvisoryLockKey key) {
-		if (TransactionSynchronizationManager.isSynchronizationActive()) {
-			TransactionSynchronizationManager.registerSynchronization(new Guarded(key));
-		}
-	}
-
-	/**
 	 * Find the key that the current transaction, which is about to be committed, is to be
 	 * judged for: that of the run around it, else of one that is part of it.
 	 */
 	private static @Nullable AdvisoryLockKey findGuarded() {
 		LockContext context = LockContext.current().orElse(null);
-		return (context != null) ? context.key()
-				: TransactionSynchronizationManager.getSynchronizations()
-					.stream()
-					.filter(Guarded.class::isInstance)
-					.map((guarded) -> ((Guarded) guarded).key())
-					.findFirst()
-					.orElse(null);
+		if (context != null) {
+			return context.key();
+		}
+		for (TransactionSynchronization synchronization : TransactionSynchronizationManager.getSynchronizations()) {
+			if (synchronization instanceof TransactionPart part) {
+				return part.hold.key();
+			}
+		}
+		return null;
 	}
 
 	/**
@@ -282,15 +274,6 @@ final class TransactionCoverage {
 				}
 			}
 		}
-
-	}
-
-	/**
-	 * Marks a transaction that a run is part of.
-	 *
-	 * @param key the key of the run
-	 */
-	private record Guarded(AdvisoryLockKey key) implements TransactionSynchronization {
 
 	}
 

@@ -155,21 +155,16 @@ final class TransactionScope {
 	 */
 	private final class Call extends LockCall {
 
-		private final boolean managerNamed;
-
-		private final int permits;
-
 		private Call(AdvisoryLockKey key, @Nullable Deadline deadline, LockRequest request) {
 			super(TransactionScope.this.resources, key, LockScope.TRANSACTION, deadline, request);
-			this.managerNamed = request.transactionManager() != null;
-			this.permits = request.permits();
 		}
 
 		@Override
 		Hold newHold() {
 			LockSession session = TransactionScope.this.session;
-			return new Hold.InTransaction(this.key, this.mode, this.permits, TransactionScope.this.resources.ticker(),
-					TransactionWatch::confirm, (session != null && isRecorded()) ? session::sideConnection : null);
+			return new Hold.InTransaction(this.key, this.request.mode(), this.request.permits(),
+					TransactionScope.this.resources.ticker(),
+					(session != null && this.recording != null) ? session::sideConnection : null);
 		}
 
 		/**
@@ -192,7 +187,7 @@ final class TransactionScope {
 		 */
 		private boolean isInCallersTransaction() {
 			TransactionCoverage coverage = TransactionScope.this.coverage;
-			return coverage.isInTransaction() && (!this.managerNamed || coverage.isCovered());
+			return coverage.isInTransaction() && (this.request.transactionManager() == null || coverage.isCovered());
 		}
 
 		@Override
@@ -217,32 +212,36 @@ final class TransactionScope {
 				else if (transaction.isCompleted()) {
 					return null;
 				}
-				putInterruptAsideUntilClosed();
-				if (!hold.beginEnd()) {
+				deferInterruptUntilClosed();
+				if (!hold.beginCompletion()) {
 					throw hold.lostException();
 				}
 				if (this.outcome != LockOutcome.EXECUTED) {
 					transaction.setRollbackOnly();
 				}
-				TransactionScope.this.coverage.guardCommit(this.key);
-				if (this.outcome == LockOutcome.EXECUTED) {
-					rememberTick();
-					decideAtCommit();
+				else {
+					tick(TickLocks.Tick::keep);
+					if (this.end != null) {
+						this.end.register();
+					}
 				}
 				commit(manager, transaction);
-				decide(true);
-				awaitTickKept();
+				if (this.end != null) {
+					this.end.decide(true);
+				}
+				tick(TickLocks.Tick::awaitKept);
 				return result;
 			}
 			catch (Throwable ex) {
-				putInterruptAsideUntilClosed();
+				deferInterruptUntilClosed();
 				noteFailure(ex);
-				hold.beginEnd();
+				hold.beginCompletion();
 				if (transaction != null && !transaction.isCompleted()) {
 					failWhileHeld(ex);
 				}
 				rollback(manager, transaction, ex);
-				if (!decide(false)) {
+				boolean done = this.end != null && this.end.decide(false);
+				if (!done) {
 					fail(ex);
 				}
 				throw ex;
@@ -313,7 +312,6 @@ final class TransactionScope {
 			if (!tryAcquireFirst(hold, mayWait)
 					&& (this.deadline == null || !this.deadline.pollAgain(() -> tryAcquire(hold, mayWait)))) {
 				this.outcome = LockOutcome.BUSY;
-				putInterruptAsideUntilClosed();
 				return false;
 			}
 			if (TransactionScope.this.watch != null) {
@@ -327,7 +325,7 @@ final class TransactionScope {
 		 * does not say why.
 		 */
 		private boolean tryAcquireFirst(Hold hold, boolean mayWait) {
-			boolean aside = DeferredInterrupt.putAside();
+			boolean deferred = DeferredInterrupt.begin();
 			try {
 				return tryAcquire(hold, mayWait);
 			}
@@ -341,7 +339,7 @@ final class TransactionScope {
 				throw refusal;
 			}
 			finally {
-				DeferredInterrupt.bringBack(aside);
+				DeferredInterrupt.end(deferred);
 			}
 		}
 
@@ -354,8 +352,9 @@ final class TransactionScope {
 				return TransactionScope.this.resources.permits()
 					.ask(hold, (permits) -> tryAcquirePermit(hold, permits, mayWait));
 			}
-			String sql = mayWait ? PostgresAdvisoryLockFunctions.tryTransactionLockBeforeWait(this.key, this.mode)
-					: PostgresAdvisoryLockFunctions.tryTransactionLock(this.key, this.mode);
+			String sql = mayWait
+					? PostgresAdvisoryLockFunctions.tryTransactionLockBeforeWait(this.key, this.request.mode())
+					: PostgresAdvisoryLockFunctions.tryTransactionLock(this.key, this.request.mode());
 			return isGranted(sql, (statement) -> {
 				PostgresAdvisoryLockFunctions.bindHolder(statement, this.key);
 				ResultSet answer = answer(statement);

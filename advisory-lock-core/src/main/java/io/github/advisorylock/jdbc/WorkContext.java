@@ -16,51 +16,27 @@
 
 package io.github.advisorylock.jdbc;
 
-import java.time.Instant;
-import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.function.BooleanSupplier;
 
 import io.github.advisorylock.AdvisoryLockKey;
-import io.github.advisorylock.LockContext;
 import io.github.advisorylock.LockLostException;
-import io.github.advisorylock.LockMode;
-import io.github.advisorylock.LockScope;
-import io.github.advisorylock.support.LockContextBinding;
-import org.jspecify.annotations.Nullable;
 
 /**
- * What work knows of a lock that somebody holds for it and for others, as the leader of a
- * role does, and how it is told that this lock is lost: as a run with a lock of its own
- * is. Belongs to the thread that begins it.
+ * Work under a lock that somebody holds for it and for others, as the leader of a role
+ * does. It is told that this lock is lost as a run with a lock of its own is. Belongs to
+ * the thread that begins it.
  *
  * @since 0.1.0
  * @see LockSession#lose
  */
-public final class WorkContext implements LockContext {
-
-	/**
-	 * Stands for the part that this work has in the lock, and ends with it.
-	 */
-	private final Hold hold;
-
-	private final Run run;
-
-	private final Runnable confirmation;
+public final class WorkContext extends Run {
 
 	private final OptionalLong token;
 
-	private final BooleanSupplier trusted;
-
-	private @Nullable LockContext enclosing;
-
-	private WorkContext(AdvisoryLockKey key, OptionalLong token, BooleanSupplier trusted, Runnable confirmation) {
-		this.hold = new Hold.Candidate(key, LockMode.EXCLUSIVE, LockScheduler.Ticker.SYSTEM, () -> {
-		});
-		this.run = this.hold.beginRun(null);
-		this.confirmation = confirmation;
+	private WorkContext(Hold part, OptionalLong token) {
+		super(part, null, null, null, null);
 		this.token = token;
-		this.trusted = trusted;
 	}
 
 	/**
@@ -75,8 +51,10 @@ public final class WorkContext implements LockContext {
 	 */
 	public static WorkContext begin(AdvisoryLockKey key, OptionalLong token, BooleanSupplier trusted,
 			Runnable confirmation) {
-		WorkContext work = new WorkContext(key, token, trusted, confirmation);
-		work.enclosing = LockContextBinding.bind(work);
+		Hold part = new Hold.OfWork(key, trusted, confirmation);
+		WorkContext work = new WorkContext(part, token);
+		part.begin(work);
+		work.bind();
 		return work;
 	}
 
@@ -85,7 +63,7 @@ public final class WorkContext implements LockContext {
 	 * @throws LockLostException if the lock was lost meanwhile
 	 */
 	public void complete() throws LockLostException {
-		if (end(false)) {
+		if (endPart(false)) {
 			throw new LockLostException(key());
 		}
 	}
@@ -95,7 +73,7 @@ public final class WorkContext implements LockContext {
 	 * @param failure the failure of the work
 	 */
 	public void fail(Throwable failure) {
-		if (end(failure instanceof InterruptedException) && !(failure instanceof LockLostException)) {
+		if (endPart(failure instanceof InterruptedException) && !(failure instanceof LockLostException)) {
 			failure.addSuppressed(new LockLostException(key()));
 		}
 	}
@@ -104,7 +82,7 @@ public final class WorkContext implements LockContext {
 	 * End the work before it has done anything.
 	 */
 	public void cancel() {
-		end(false);
+		endPart(false);
 	}
 
 	/**
@@ -112,49 +90,18 @@ public final class WorkContext implements LockContext {
 	 * told. May be called by any thread.
 	 */
 	public void release() {
-		this.hold.release();
+		hold().release();
 	}
 
 	/**
-	 * End the work.
+	 * End the work, and its part in the lock.
 	 * @return whether the lock was lost before
 	 */
-	private boolean end(boolean tookInterrupt) {
-		boolean lost = this.hold.isActive() && !this.trusted.getAsBoolean();
-		LockContextBinding.bind(this.enclosing);
-		this.run.end(tookInterrupt);
-		this.hold.release();
-		return lost || this.hold.isLost();
-	}
-
-	Hold hold() {
-		return this.hold;
-	}
-
-	@Nullable LockContext enclosing() {
-		return this.enclosing;
-	}
-
-	@Override
-	public AdvisoryLockKey key() {
-		return this.hold.key();
-	}
-
-	@Override
-	public LockScope scope() {
-		return this.hold.scope();
-	}
-
-	@Override
-	public boolean isHeld() {
-		return this.hold.isActive() && this.trusted.getAsBoolean();
-	}
-
-	@Override
-	public void checkHeld() throws LockLostException {
-		checkNotLost();
-		this.confirmation.run();
-		checkNotLost();
+	private boolean endPart(boolean tookInterrupt) {
+		boolean lost = ((Hold.OfWork) hold()).isDistrusted();
+		end(tookInterrupt);
+		hold().release();
+		return lost || hold().isLost();
 	}
 
 	/**
@@ -162,24 +109,12 @@ public final class WorkContext implements LockContext {
 	 * @throws LockLostException if it is not
 	 */
 	public void checkNotLost() throws LockLostException {
-		if (!isHeld()) {
-			throw new LockLostException(key());
-		}
+		hold().checkNotLost();
 	}
 
 	@Override
 	public OptionalLong fencingToken() {
 		return this.token;
-	}
-
-	@Override
-	public Optional<Instant> tick() {
-		return Optional.empty();
-	}
-
-	@Override
-	public int attempt() {
-		return 1;
 	}
 
 }

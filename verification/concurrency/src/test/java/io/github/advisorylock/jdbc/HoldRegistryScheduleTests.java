@@ -72,7 +72,7 @@ class HoldRegistryScheduleTests {
 	}
 
 	private static Hold hold(LockMode mode) {
-		return new Hold.Candidate(KEY, mode, LockScheduler.Ticker.SYSTEM, () -> {
+		return new Hold.InSession(KEY, mode, LockScheduler.Ticker.SYSTEM, () -> {
 		});
 	}
 

@@ -63,7 +63,7 @@ class HoldScheduleTests {
 	 */
 	private static final class Ends implements Schedules.State<End> {
 
-		private final Hold hold = new Hold.Candidate(AdvisoryLockKey.of("tests", "job"), LockMode.EXCLUSIVE,
+		private final Hold hold = new Hold.InSession(AdvisoryLockKey.of("tests", "job"), LockMode.EXCLUSIVE,
 				LockScheduler.Ticker.SYSTEM, () -> {
 				});
 
@@ -118,7 +118,7 @@ class HoldScheduleTests {
 		}
 
 		private void commit() {
-			if (this.hold.beginEnd()) {
+			if (this.hold.beginCompletion()) {
 				this.committed.incrementAndGet();
 			}
 			if (this.hold.release()) {
@@ -138,9 +138,9 @@ class HoldScheduleTests {
 		}
 
 		private void work() {
-			Run run;
+			Run run = new Run(this.hold, null, null, null, null);
 			try {
-				run = this.hold.beginRun(null);
+				this.hold.begin(run);
 			}
 			catch (LockLostException ex) {
 				return;

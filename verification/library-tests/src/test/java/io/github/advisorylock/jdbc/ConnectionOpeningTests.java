@@ -240,7 +240,7 @@ class ConnectionOpeningTests {
 	}
 
 	private static Hold hold(String key) {
-		return new Hold.Candidate(AdvisoryLockKey.of("opening", key), LockMode.EXCLUSIVE, LockScheduler.Ticker.SYSTEM,
+		return new Hold.InSession(AdvisoryLockKey.of("opening", key), LockMode.EXCLUSIVE, LockScheduler.Ticker.SYSTEM,
 				() -> {
 				});
 	}

@@ -228,7 +228,7 @@ class HoldRegistryTests {
 	}
 
 	private static Hold enter(HoldRegistry holds, AdvisoryLockKey key, LockMode mode, Duration waitFor) {
-		Hold hold = new Hold.Candidate(key, mode, LockScheduler.Ticker.SYSTEM, () -> {
+		Hold hold = new Hold.InSession(key, mode, LockScheduler.Ticker.SYSTEM, () -> {
 		});
 		return holds.enter(hold, key, new Deadline.Waits(LockScheduler.Ticker.SYSTEM).until(waitFor)) ? hold : null;
 	}

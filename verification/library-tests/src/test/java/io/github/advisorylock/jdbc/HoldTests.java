@@ -29,7 +29,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 class HoldTests {
 
-	private final Hold hold = new Hold.Candidate(AdvisoryLockKey.of("tests", "job"), LockMode.EXCLUSIVE,
+	private final Hold hold = new Hold.InSession(AdvisoryLockKey.of("tests", "job"), LockMode.EXCLUSIVE,
 			LockScheduler.Ticker.SYSTEM, () -> {
 			});
 
@@ -51,7 +51,7 @@ class HoldTests {
 
 	@Test
 	void interruptThatTheRunHasNotTakenIsTakenBack() {
-		Run run = this.hold.beginRun(null);
+		Run run = begin();
 		assertThat(this.hold.markLost()).isEmpty();
 		run.interrupt();
 		assertThat(Thread.currentThread().isInterrupted()).isTrue();
@@ -61,7 +61,7 @@ class HoldTests {
 
 	@Test
 	void interruptThatComesWhenTheRunIsOverReachesNobody() {
-		Run run = this.hold.beginRun(null);
+		Run run = begin();
 		run.end(false);
 		run.interrupt();
 		assertThat(Thread.interrupted()).isFalse();
@@ -70,12 +70,12 @@ class HoldTests {
 	@Test
 	void transactionWhoseLockIsLostBeforeItEndsMustNotBeCommitted() {
 		assertThat(this.hold.markLost()).isEmpty();
-		assertThat(this.hold.beginEnd()).isFalse();
+		assertThat(this.hold.beginCompletion()).isFalse();
 	}
 
 	@Test
 	void endOfTheTransactionIsNoLoss() {
-		assertThat(this.hold.beginEnd()).isTrue();
+		assertThat(this.hold.beginCompletion()).isTrue();
 		assertThat(this.hold.markLost()).isNull();
 		assertThat(this.hold.isLost()).isFalse();
 		assertThat(this.hold.release()).isTrue();
@@ -83,15 +83,21 @@ class HoldTests {
 
 	@Test
 	void whatTheThreadDoesAfterTheRunIsNotTold() {
-		assertThat(Run.now(this.hold.run(), 0).thread()).isNull();
-		Run run = this.hold.beginRun(null);
+		assertThat(Run.now(this.hold).thread()).isNull();
+		Run run = begin();
 		Thread thread = Thread.currentThread();
-		assertThat(Run.now(this.hold.run(), 0).thread())
+		assertThat(Run.now(this.hold).thread())
 			.isEqualTo(thread.getName().isEmpty() ? "thread " + thread.getId() : thread.getName());
-		assertThat(Run.note(run, 0, Runnable::run)).isNotNull();
+		assertThat(Run.note(this.hold, Runnable::run)).isNotNull();
 		run.end(false);
-		assertThat(Run.now(this.hold.run(), 0).thread()).isNull();
-		assertThat(Run.noted(run)).asString().contains("\n\tat ", "HoldTests.whatTheThreadDoes");
+		assertThat(Run.now(this.hold).thread()).isNull();
+		assertThat(Run.noted(this.hold)).asString().contains("\n\tat ", "HoldTests.whatTheThreadDoes");
+	}
+
+	private Run begin() {
+		Run run = new Run(this.hold, null, null, null, null);
+		this.hold.begin(run);
+		return run;
 	}
 
 }

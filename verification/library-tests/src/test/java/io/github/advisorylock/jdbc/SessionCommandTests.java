@@ -384,7 +384,7 @@ class SessionCommandTests {
 	}
 
 	private static Hold hold(AdvisoryLockKey key, LockMode mode) {
-		return new Hold.Candidate(key, mode, LockScheduler.Ticker.SYSTEM, () -> {
+		return new Hold.InSession(key, mode, LockScheduler.Ticker.SYSTEM, () -> {
 		});
 	}
 

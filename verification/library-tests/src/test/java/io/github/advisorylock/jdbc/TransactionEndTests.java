@@ -256,7 +256,7 @@ class TransactionEndTests extends AbstractLockTests {
 	@Test
 	void holdThatCannotBeTiedToTransactionIsReleased() {
 		AtomicReference<Hold> released = new AtomicReference<>();
-		Hold hold = new Hold.Candidate(KEY, request(LockScope.SESSION).mode(), LockScheduler.Ticker.SYSTEM, () -> {
+		Hold hold = new Hold.InSession(KEY, request(LockScope.SESSION).mode(), LockScheduler.Ticker.SYSTEM, () -> {
 		});
 		assertThatIllegalStateException()
 			.isThrownBy(() -> HoldSynchronization.register(hold, null,
