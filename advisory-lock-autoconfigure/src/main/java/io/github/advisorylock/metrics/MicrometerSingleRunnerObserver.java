@@ -27,7 +27,7 @@ import io.github.advisorylock.LockLostException;
 import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.interceptor.SingleRunnerObserver;
 import io.github.advisorylock.interceptor.SingleRunnerOperation;
-import io.github.advisorylock.jdbc.Run;
+import io.github.advisorylock.jdbc.RunLedger;
 import io.micrometer.common.KeyValues;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.LongTaskTimer;
@@ -149,7 +149,7 @@ public class MicrometerSingleRunnerObserver implements SingleRunnerObserver {
 				return Work.UNOBSERVED;
 			}
 			Work work = openScope(observation(lock).start());
-			if (this.context != null && lock instanceof Run run) {
+			if (this.context != null && lock instanceof RunLedger.Traced run) {
 				TraceIds.tell(this.context, run);
 			}
 			return work;

@@ -16,7 +16,7 @@
 
 package io.github.advisorylock.metrics;
 
-import io.github.advisorylock.jdbc.Run;
+import io.github.advisorylock.jdbc.RunLedger;
 import io.micrometer.observation.Observation;
 import io.micrometer.tracing.Span;
 import io.micrometer.tracing.handler.TracingObservationHandler.TracingContext;
@@ -37,7 +37,7 @@ final class TraceIds {
 	/**
 	 * Tell a run the id of the trace that its observation, which was started, is part of.
 	 */
-	static void tell(Observation.Context observation, Run run) {
+	static void tell(Observation.Context observation, RunLedger.Traced run) {
 		if (PRESENT) {
 			Spans.tell(observation, run);
 		}
@@ -48,7 +48,7 @@ final class TraceIds {
 	 */
 	private static final class Spans {
 
-		static void tell(Observation.Context observation, Run run) {
+		static void tell(Observation.Context observation, RunLedger.Traced run) {
 			TracingContext tracing = observation.get(TracingContext.class);
 			Span span = (tracing != null) ? tracing.getSpan() : null;
 			if (span != null && !span.context().traceId().isEmpty()) {

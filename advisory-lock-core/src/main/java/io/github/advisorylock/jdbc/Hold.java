@@ -22,6 +22,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.BiConsumer;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.function.Function;
@@ -442,13 +443,16 @@ public abstract sealed class Hold {
 
 	/**
 	 * Begin a run of the current thread under this hold.
+	 * @param record its record, {@code null} if it is not recorded
 	 * @throws LockLostException if the lock is lost already: no interrupt would tell
 	 */
-	synchronized void begin(Run begun) {
+	synchronized Run beginRun(Run.@Nullable Entry record) {
 		if (isLost()) {
 			throw lostException();
 		}
+		Run begun = new Run(record);
 		this.run = begun;
+		return begun;
 	}
 
 	/**
@@ -463,6 +467,8 @@ public abstract sealed class Hold {
 	 */
 	static final class InTransaction extends Hold {
 
+		private final BiConsumer<Hold, Connection> confirmation;
+
 		private volatile int backend;
 
 		/**
@@ -472,11 +478,13 @@ public abstract sealed class Hold {
 
 		/**
 		 * Create a hold whose lock is not taken yet.
+		 * @param confirmation makes sure that a connection has the lock of a hold
 		 * @param side makes its side connection, or {@code null}
 		 */
 		InTransaction(AdvisoryLockKey key, LockMode mode, int permits, LockScheduler.Ticker ticker,
-				@Nullable Function<Hold, SideConnection> side) {
+				BiConsumer<Hold, Connection> confirmation, @Nullable Function<Hold, SideConnection> side) {
 			super(key, mode, permits, LockScope.TRANSACTION, ticker, side);
+			this.confirmation = confirmation;
 		}
 
 		/**
@@ -520,7 +528,7 @@ public abstract sealed class Hold {
 		public void confirm() {
 			Connection current = this.connection;
 			if (current != null) {
-				TransactionWatch.confirm(this, current);
+				this.confirmation.accept(this, current);
 			}
 		}
 

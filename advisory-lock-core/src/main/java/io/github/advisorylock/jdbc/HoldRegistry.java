@@ -255,7 +255,7 @@ final class HoldRegistry {
 	List<Run.Stack> stacks(String entry) {
 		return find((hold) -> PostgresAdvisoryLockFunctions.entry(hold.key()).equals(entry)).stream()
 			.filter((hold) -> hold.isHandedOver() || hold.run() != null)
-			.map(Run::now)
+			.map((hold) -> Run.now(hold.run(), hold.backend()))
 			.toList();
 	}
 

@@ -73,7 +73,7 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission {
 	 * The end of the run that the work was, or was part of, {@code null} without a
 	 * transaction.
 	 */
-	@Nullable RunEnd end;
+	TransactionPart.@Nullable OfRun end;
 
 	private @Nullable Throwable failure;
 
@@ -207,7 +207,7 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission {
 	@Override
 	public final <T extends @Nullable Object, X extends Exception> @Nullable T execute(LockCallback<T, X> action)
 			throws X {
-		Run enclosing = Run.findEnclosing(this.key, this.holds);
+		LockRun enclosing = LockRun.findEnclosing(this.key, this.holds);
 		if (enclosing != null) {
 			return executeNested(enclosing, action);
 		}
@@ -264,23 +264,23 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission {
 	/**
 	 * Run as a part of a run of the same key.
 	 */
-	private <T extends @Nullable Object, X extends Exception> T executeNested(Run outer, LockCallback<T, X> action)
+	private <T extends @Nullable Object, X extends Exception> T executeNested(LockRun outer, LockCallback<T, X> action)
 			throws X {
 		close();
 		outer.hold().checkCovers(this.request.mode());
 		outer.hold().checkNotLost();
 		this.end = outer.end();
-		Run run = new Run(outer.hold(), this.holds, outer.record(), this.request.tick(), this.end);
-		run.bind();
+		LockRun context = new LockRun(outer.hold(), this.holds, outer.record(), this.request.tick(), this.end);
+		context.bind();
 		try {
-			return action.doWithLock(run);
+			return action.doWithLock(context);
 		}
 		catch (Throwable ex) {
 			this.failure = ex;
 			throw ex;
 		}
 		finally {
-			run.end(false);
+			context.unbind();
 		}
 	}
 
@@ -292,7 +292,7 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission {
 		joined.checkCovers(this.request.mode());
 		this.hold = joined;
 		joined.checkNotLost();
-		RunEnd.settle(joined);
+		TransactionPart.OfRun.settle(joined);
 		return runInTransaction(joined, boundary(), action);
 	}
 
@@ -371,19 +371,19 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission {
 			}
 			record = this.recording.record();
 		}
-		RunEnd end = RunEnd.begin(hold, boundary, record);
+		TransactionPart.OfRun end = TransactionPart.OfRun.begin(hold, boundary, record);
 		this.end = end;
-		Run run = new Run(hold, this.holds, record, this.request.tick(), end);
-		hold.begin(run);
+		LockRun context = new LockRun(hold, this.holds, record, this.request.tick(), end);
+		Run run = hold.beginRun(record);
 		Duration maxRun = this.request.maxRun();
 		Future<?> limit = null;
 		T result;
 		boolean tookInterrupt = false;
 		try {
-			run.bind();
+			context.bind();
 			limit = (maxRun != null) ? this.resources.limit(hold, maxRun) : null;
 			tick(TickLocks.Tick::workBegins);
-			result = action.doWithLock(run);
+			result = action.doWithLock(context);
 		}
 		catch (Throwable ex) {
 			tookInterrupt = ex instanceof InterruptedException;
@@ -393,6 +393,7 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission {
 			throw ex;
 		}
 		finally {
+			context.unbind();
 			run.end(tookInterrupt);
 			deferInterruptUntilClosed();
 			if (limit != null) {

@@ -85,7 +85,7 @@ final class LossNotifier implements AutoCloseable {
 		if (actions == null) {
 			return false;
 		}
-		Run.note(hold, this.workers);
+		Run.note(hold.run(), hold.backend(), this.workers);
 		if (this.whenLost == WhenLost.INTERRUPT) {
 			interruptRunner(hold);
 		}
@@ -144,7 +144,7 @@ final class LossNotifier implements AutoCloseable {
 	private void log(Hold hold) {
 		Hold.Loss loss = hold.loss();
 		if (loss != null) {
-			Run.Stack stack = Run.noted(hold);
+			Run.Stack stack = Run.noted(hold.run());
 			LockLog.ended(hold.key(), hold.scope(), loss.reason(), loss.text(), this.database,
 					(stack != null) ? stack.toString() : null);
 		}

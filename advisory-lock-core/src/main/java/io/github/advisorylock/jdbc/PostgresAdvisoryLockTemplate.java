@@ -243,7 +243,7 @@ public class PostgresAdvisoryLockTemplate implements TwoPhaseLockOperations {
 		// without a session, there is no run that is recorded before its end
 		Executor later = (this.session != null) ? this.session.threads().workers() : Runnable::run;
 		this.holds.takeHeldLonger(duration).forEach((hold) -> {
-			Run.Stack stack = Run.note(hold, later);
+			Run.Stack stack = Run.note(hold.run(), hold.backend(), later);
 			LockLog.heldLong(hold.key(), hold.scope(), hold.heldFor(), (stack != null) ? stack.toString() : null);
 		});
 	}

@@ -16,161 +16,55 @@
 
 package io.github.advisorylock.jdbc;
 
-import java.time.Instant;
 import java.util.Arrays;
 import java.util.List;
-import java.util.Optional;
-import java.util.OptionalLong;
 import java.util.concurrent.Executor;
 
 import io.github.advisorylock.AdvisoryLockKey;
-import io.github.advisorylock.LockContext;
-import io.github.advisorylock.LockLostException;
-import io.github.advisorylock.LockScope;
-import io.github.advisorylock.jdbc.RunLedger.RunRecord;
-import io.github.advisorylock.support.LockContextBinding;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Work under a {@link Hold}: what it can ask about its lock, the thread that does it,
- * what that is doing, and whether the library has interrupted it.
+ * The thread that runs under a {@link Hold}, what it is doing, and whether the library
+ * has interrupted it.
  *
  * @since 0.1.0
  */
-public sealed class Run implements LockContext permits WorkContext {
-
-	private final Hold hold;
-
-	private final @Nullable HoldRegistry holds;
-
-	private final @Nullable RunRecord record;
-
-	private final @Nullable Instant tick;
-
-	private final @Nullable RunEnd end;
+public final class Run {
 
 	private final Thread thread = Thread.currentThread();
 
-	private @Nullable LockContext enclosing;
+	private final @Nullable Entry record;
 
 	private volatile @Nullable Stack noted;
 
 	private State state = State.UNDER_WAY;
 
 	/**
-	 * Create a run of the current thread.
-	 * @param hold its lock
-	 * @param holds tells its application context from others, {@code null} for one that
-	 * is no call
-	 * @param record its record in the ledger, if it is recorded
-	 * @param tick the planned time, if it is for one
-	 * @param end its end, if it is part of a transaction
+	 * Begin a run of the current thread.
+	 * @param record its record, {@code null} if it is not recorded
 	 */
-	Run(Hold hold, @Nullable HoldRegistry holds, @Nullable RunRecord record, @Nullable Instant tick,
-			@Nullable RunEnd end) {
-		this.hold = hold;
-		this.holds = holds;
+	Run(@Nullable Entry record) {
 		this.record = record;
-		this.tick = tick;
-		this.end = end;
-	}
-
-	/**
-	 * Find the run of the same key that the current thread is in, with whatever else is
-	 * in between.
-	 */
-	static @Nullable Run findEnclosing(AdvisoryLockKey key, HoldRegistry holds) {
-		LockContext context = LockContext.current().orElse(null);
-		while (context instanceof Run run) {
-			if (run.holds == holds && run.key().equals(key)) {
-				return run;
-			}
-			context = run.enclosing;
-		}
-		return null;
-	}
-
-	/**
-	 * Become the context of the current thread.
-	 */
-	final void bind() {
-		this.enclosing = LockContextBinding.bind(this);
-	}
-
-	final Hold hold() {
-		return this.hold;
-	}
-
-	final @Nullable RunRecord record() {
-		return this.record;
-	}
-
-	final @Nullable RunEnd end() {
-		return this.end;
-	}
-
-	@Override
-	public final AdvisoryLockKey key() {
-		return this.hold.key();
-	}
-
-	@Override
-	public final LockScope scope() {
-		return this.hold.scope();
-	}
-
-	@Override
-	public final boolean isHeld() {
-		return this.hold.isHeld();
-	}
-
-	@Override
-	public final void checkHeld() throws LockLostException {
-		this.hold.checkHeld();
-	}
-
-	@Override
-	public OptionalLong fencingToken() {
-		return (this.record != null) ? DeferredInterrupt.during(this.record::fencingToken) : OptionalLong.empty();
-	}
-
-	@Override
-	public final Optional<Instant> tick() {
-		return Optional.ofNullable(this.tick);
-	}
-
-	@Override
-	public final int attempt() {
-		return (this.record != null) ? this.record.attempt() : 1;
-	}
-
-	/**
-	 * Note which trace tells more of the run, if it is recorded.
-	 * @param traceId the id of the trace
-	 */
-	public final void traced(String traceId) {
-		if (this.record != null) {
-			this.record.traced(traceId);
-		}
 	}
 
 	/**
 	 * Note what is done under a hold, for the log and its record: it has lasted for long.
 	 * Never fails, as those who do so have more important things to do.
+	 * @param run what runs, or ran last, under it
+	 * @param process the process of the server whose transaction has the lock
 	 * @param later does what may wait
 	 * @return what that is, {@code null} if no thread has run under it
 	 */
-	static @Nullable Stack note(Hold hold, Executor later) {
-		Run run = hold.run();
+	static @Nullable Stack note(@Nullable Run run, int process, Executor later) {
 		if (run == null) {
 			return null;
 		}
-		new SafeTask("Failed to note what a run is doing", () -> run.note(later)).run();
+		new SafeTask("Failed to note what a run is doing", () -> run.note(process, later)).run();
 		return run.noted;
 	}
 
-	private void note(Executor later) {
-		Stack stack = stack();
+	private void note(int process, Executor later) {
+		Stack stack = stack(process);
 		if (stack != null) {
 			this.noted = stack;
 			if (this.record != null) {
@@ -183,40 +77,40 @@ public sealed class Run implements LockContext permits WorkContext {
 	 * Return whether its thread is a virtual one: an interrupt closes the connection that
 	 * such a thread waits on.
 	 */
-	final boolean isVirtual() {
+	boolean isVirtual() {
 		return LockThread.isVirtual(this.thread);
 	}
 
 	/**
 	 * Return whether this is the run that has a fencing token.
 	 */
-	final boolean has(long token) {
+	boolean has(long token) {
 		return this.record != null && this.record.has(token);
 	}
 
 	/**
-	 * Return what was noted last of what is done under a hold.
+	 * Return what was noted last.
 	 */
-	static @Nullable Stack noted(Hold hold) {
-		Run run = hold.run();
+	static @Nullable Stack noted(@Nullable Run run) {
 		return (run != null) ? run.noted : null;
 	}
 
 	/**
 	 * Return what is done under a hold now.
+	 * @param run what runs, or ran last, under it
+	 * @param process the process of the server whose transaction has the lock
 	 */
-	static Stack now(Hold hold) {
-		Run run = hold.run();
-		Stack stack = (run != null) ? run.stack() : null;
-		return (stack != null) ? stack : Stack.none(hold.backend());
+	static Stack now(@Nullable Run run, int process) {
+		Stack stack = (run != null) ? run.stack(process) : null;
+		return (stack != null) ? stack : Stack.none(process);
 	}
 
 	/**
 	 * Return what the thread is doing, {@code null} once the run is over: what it does
 	 * then is nobody's business here, so the end is looked for after the look.
 	 */
-	private @Nullable Stack stack() {
-		Stack stack = Stack.of(this.thread, this.hold.backend());
+	private @Nullable Stack stack(int process) {
+		Stack stack = Stack.of(this.thread, process);
 		return isOver() ? null : stack;
 	}
 
@@ -224,7 +118,7 @@ public sealed class Run implements LockContext permits WorkContext {
 	 * Interrupt the thread. An interrupt from somewhere else that is pending serves both,
 	 * and is not taken back.
 	 */
-	final synchronized void interrupt() {
+	synchronized void interrupt() {
 		if (this.state == State.UNDER_WAY && !this.thread.isInterrupted()) {
 			this.state = State.INTERRUPTED;
 			this.thread.interrupt();
@@ -232,23 +126,21 @@ public sealed class Run implements LockContext permits WorkContext {
 	}
 
 	/**
-	 * End the run, and give the thread the context back that it had before. An interrupt
-	 * by the library that did not reach the run must not hit what the thread does next.
-	 * An interrupt from somewhere else must: the flag stays where it was set before, and
-	 * where the run has taken the library's. An interrupt on top of the library's can't
-	 * be told from it.
+	 * End the run. An interrupt by the library that did not reach it must not hit what
+	 * the thread does next. An interrupt from somewhere else must: the flag stays where
+	 * it was set before, and where the run has taken the library's. An interrupt on top
+	 * of the library's can't be told from it.
 	 * @param tookInterrupt whether the run has ended by an interrupt, which cleared the
 	 * flag
 	 */
-	final synchronized void end(boolean tookInterrupt) {
-		LockContextBinding.bind(this.enclosing);
+	synchronized void end(boolean tookInterrupt) {
 		if (this.state == State.INTERRUPTED && !tookInterrupt) {
 			Thread.interrupted();
 		}
 		this.state = State.OVER;
 	}
 
-	final synchronized boolean isOver() {
+	synchronized boolean isOver() {
 		return this.state == State.OVER;
 	}
 
@@ -310,6 +202,31 @@ public sealed class Run implements LockContext permits WorkContext {
 				}
 			}
 			return text.toString();
+		}
+
+	}
+
+	/**
+	 * The record of a run. Any thread may use it while the run is under way.
+	 */
+	public interface Entry {
+
+		/**
+		 * Return whether a token is the fencing token of the run. Waits for nothing.
+		 * @param token the token
+		 * @return whether it is
+		 */
+		default boolean has(long token) {
+			return false;
+		}
+
+		/**
+		 * Note what the run is doing, which has lasted for long. May be called again;
+		 * must be quick.
+		 * @param stack what it is doing
+		 * @param later does what may wait
+		 */
+		default void hangs(Stack stack, Executor later) {
 		}
 
 	}

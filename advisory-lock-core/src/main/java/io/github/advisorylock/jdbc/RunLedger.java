@@ -20,7 +20,6 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.OptionalLong;
-import java.util.concurrent.Executor;
 import java.util.function.Function;
 
 import io.github.advisorylock.AdvisoryLockKey;
@@ -97,9 +96,23 @@ public interface RunLedger {
 	}
 
 	/**
+	 * Work that may be recorded, for whoever knows its trace: what a run of it is told of
+	 * its lock is one of these.
+	 */
+	interface Traced {
+
+		/**
+		 * Note which trace tells more of the work that is under way.
+		 * @param traceId the id of the trace
+		 */
+		void traced(String traceId);
+
+	}
+
+	/**
 	 * One run in the ledger, from the question whether it may take place to how it ended.
 	 */
-	interface RunRecord {
+	interface RunRecord extends Run.Entry {
 
 		/**
 		 * Return what would be decided now, before lock and transaction, without a
@@ -174,25 +187,6 @@ public interface RunLedger {
 		 * @param traceId the id of the trace
 		 */
 		default void traced(String traceId) {
-		}
-
-		/**
-		 * Return whether a token is the fencing token of the run. Waits for nothing. Any
-		 * thread may ask while the run is under way.
-		 * @param token the token
-		 * @return whether it is
-		 */
-		default boolean has(long token) {
-			return false;
-		}
-
-		/**
-		 * Note what the run is doing, which has lasted for long. May be called again, by
-		 * any thread; must be quick.
-		 * @param stack what it is doing
-		 * @param later does what may wait
-		 */
-		default void hangs(Run.Stack stack, Executor later) {
 		}
 
 		/**

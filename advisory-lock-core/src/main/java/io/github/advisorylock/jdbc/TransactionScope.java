@@ -163,7 +163,7 @@ final class TransactionScope {
 		Hold newHold() {
 			LockSession session = TransactionScope.this.session;
 			return new Hold.InTransaction(this.key, this.request.mode(), this.request.permits(),
-					TransactionScope.this.resources.ticker(),
+					TransactionScope.this.resources.ticker(), TransactionWatch::confirm,
 					(session != null && this.recording != null) ? session::sideConnection : null);
 		}
 

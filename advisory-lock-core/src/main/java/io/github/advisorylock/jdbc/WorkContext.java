@@ -30,13 +30,16 @@ import io.github.advisorylock.LockLostException;
  * @since 0.1.0
  * @see LockSession#lose
  */
-public final class WorkContext extends Run {
+public final class WorkContext extends LockRun {
 
 	private final OptionalLong token;
+
+	private final Run run;
 
 	private WorkContext(Hold part, OptionalLong token) {
 		super(part, null, null, null, null);
 		this.token = token;
+		this.run = part.beginRun(null);
 	}
 
 	/**
@@ -51,9 +54,7 @@ public final class WorkContext extends Run {
 	 */
 	public static WorkContext begin(AdvisoryLockKey key, OptionalLong token, BooleanSupplier trusted,
 			Runnable confirmation) {
-		Hold part = new Hold.OfWork(key, trusted, confirmation);
-		WorkContext work = new WorkContext(part, token);
-		part.begin(work);
+		WorkContext work = new WorkContext(new Hold.OfWork(key, trusted, confirmation), token);
 		work.bind();
 		return work;
 	}
@@ -63,7 +64,7 @@ public final class WorkContext extends Run {
 	 * @throws LockLostException if the lock was lost meanwhile
 	 */
 	public void complete() throws LockLostException {
-		if (endPart(false)) {
+		if (end(false)) {
 			throw new LockLostException(key());
 		}
 	}
@@ -73,7 +74,7 @@ public final class WorkContext extends Run {
 	 * @param failure the failure of the work
 	 */
 	public void fail(Throwable failure) {
-		if (endPart(failure instanceof InterruptedException) && !(failure instanceof LockLostException)) {
+		if (end(failure instanceof InterruptedException) && !(failure instanceof LockLostException)) {
 			failure.addSuppressed(new LockLostException(key()));
 		}
 	}
@@ -82,7 +83,7 @@ public final class WorkContext extends Run {
 	 * End the work before it has done anything.
 	 */
 	public void cancel() {
-		endPart(false);
+		end(false);
 	}
 
 	/**
@@ -97,9 +98,10 @@ public final class WorkContext extends Run {
 	 * End the work, and its part in the lock.
 	 * @return whether the lock was lost before
 	 */
-	private boolean endPart(boolean tookInterrupt) {
+	private boolean end(boolean tookInterrupt) {
 		boolean lost = ((Hold.OfWork) hold()).isDistrusted();
-		end(tookInterrupt);
+		unbind();
+		this.run.end(tookInterrupt);
 		hold().release();
 		return lost || hold().isLost();
 	}

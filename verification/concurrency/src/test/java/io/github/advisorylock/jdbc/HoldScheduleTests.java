@@ -138,9 +138,9 @@ class HoldScheduleTests {
 		}
 
 		private void work() {
-			Run run = new Run(this.hold, null, null, null, null);
+			Run run;
 			try {
-				this.hold.begin(run);
+				run = this.hold.beginRun(null);
 			}
 			catch (LockLostException ex) {
 				return;

@@ -51,7 +51,7 @@ class HoldTests {
 
 	@Test
 	void interruptThatTheRunHasNotTakenIsTakenBack() {
-		Run run = begin();
+		Run run = this.hold.beginRun(null);
 		assertThat(this.hold.markLost()).isEmpty();
 		run.interrupt();
 		assertThat(Thread.currentThread().isInterrupted()).isTrue();
@@ -61,7 +61,7 @@ class HoldTests {
 
 	@Test
 	void interruptThatComesWhenTheRunIsOverReachesNobody() {
-		Run run = begin();
+		Run run = this.hold.beginRun(null);
 		run.end(false);
 		run.interrupt();
 		assertThat(Thread.interrupted()).isFalse();
@@ -83,21 +83,15 @@ class HoldTests {
 
 	@Test
 	void whatTheThreadDoesAfterTheRunIsNotTold() {
-		assertThat(Run.now(this.hold).thread()).isNull();
-		Run run = begin();
+		assertThat(Run.now(this.hold.run(), 0).thread()).isNull();
+		Run run = this.hold.beginRun(null);
 		Thread thread = Thread.currentThread();
-		assertThat(Run.now(this.hold).thread())
+		assertThat(Run.now(this.hold.run(), 0).thread())
 			.isEqualTo(thread.getName().isEmpty() ? "thread " + thread.getId() : thread.getName());
-		assertThat(Run.note(this.hold, Runnable::run)).isNotNull();
+		assertThat(Run.note(run, 0, Runnable::run)).isNotNull();
 		run.end(false);
-		assertThat(Run.now(this.hold).thread()).isNull();
-		assertThat(Run.noted(this.hold)).asString().contains("\n\tat ", "HoldTests.whatTheThreadDoes");
-	}
-
-	private Run begin() {
-		Run run = new Run(this.hold, null, null, null, null);
-		this.hold.begin(run);
-		return run;
+		assertThat(Run.now(this.hold.run(), 0).thread()).isNull();
+		assertThat(Run.noted(run)).asString().contains("\n\tat ", "HoldTests.whatTheThreadDoes");
 	}
 
 }
