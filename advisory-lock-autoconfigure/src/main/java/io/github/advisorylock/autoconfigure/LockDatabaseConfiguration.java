@@ -16,23 +16,29 @@
 
 package io.github.advisorylock.autoconfigure;
 
+import java.time.ZoneId;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 import javax.sql.DataSource;
 
 import io.github.advisorylock.AdvisoryLockConfigurationException;
 import io.github.advisorylock.AdvisoryLockOperations;
+import io.github.advisorylock.annotation.SingleRunnerAnnotationBeanPostProcessor;
+import io.github.advisorylock.annotation.SingleRunnerMethod;
 import io.github.advisorylock.annotation.SingleRunnerSettings;
 import io.github.advisorylock.annotation.SingleRunnerSettings.LedgerUse;
 import io.github.advisorylock.connection.SessionDataSource;
 import io.github.advisorylock.database.LockDatabase;
 import io.github.advisorylock.database.LockDatabases;
 import io.github.advisorylock.database.TransactionManagers;
+import io.github.advisorylock.interceptor.SingleRunnerOperation;
 import io.github.advisorylock.jdbc.LockLifecycle;
 import io.github.advisorylock.jdbc.LockScheduler;
 import io.github.advisorylock.jdbc.LockSession;
@@ -56,6 +62,11 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Lazy;
 import org.springframework.context.annotation.Primary;
+import org.springframework.core.annotation.AnnotatedElementUtils;
+import org.springframework.core.env.Environment;
+import org.springframework.scheduling.annotation.Scheduled;
+import org.springframework.scheduling.annotation.Schedules;
+import org.springframework.scheduling.config.TaskManagementConfigUtils;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.util.function.SingletonSupplier;
 
@@ -131,12 +142,58 @@ class LockDatabaseConfiguration {
 	Parts advisoryLockDatabaseParts(AdvisoryLockProperties properties, SingleRunnerSettings settings,
 			ObjectProvider<JdbcConnectionDetails> connectionDetails, ObjectProvider<ServerJudge> judge,
 			ApplicationEventPublisher eventPublisher, LockScheduler.Threads threads) {
-		return new Parts(properties, settings, connectionDetails, judge, eventPublisher, threads);
+		return new Parts(properties, settings, connectionDetails, judge, eventPublisher, threads,
+				new AtomicReference<>());
 	}
 
 	@Bean
-	LockStartup advisoryLockNamedDatabases(Parts parts, TransactionManagers managers) {
-		return new NamedDatabases(parts, managers);
+	LockStartup advisoryLockNamedDatabases(Parts parts, TransactionManagers managers,
+			SingleRunnerAnnotationBeanPostProcessor postProcessor, ConfigurableListableBeanFactory beanFactory,
+			Environment environment) {
+		return new NamedDatabases(parts, managers, () -> {
+			List<SingleRunnerMethod> methods = postProcessor.getMethods();
+			return wantsMembers(methods, beanFactory) ? guarded(methods, environment) : null;
+		});
+	}
+
+	/**
+	 * Return whether somebody is told how many members there are, or calls for ticks are
+	 * to be spread over them.
+	 */
+	private static boolean wantsMembers(List<SingleRunnerMethod> methods, ListableBeanFactory beanFactory) {
+		return beanFactory.containsBean("advisoryLocksEndpoint")
+				|| (beanFactory.containsBean(TaskManagementConfigUtils.SCHEDULED_ANNOTATION_PROCESSOR_BEAN_NAME)
+						&& methods.stream()
+							.flatMap((method) -> scheduled(method).stream())
+							.anyMatch((schedule) -> !schedule.cron().isEmpty()));
+	}
+
+	private static Set<Scheduled> scheduled(SingleRunnerMethod method) {
+		return AnnotatedElementUtils.getMergedRepeatableAnnotations(method.method(), Scheduled.class, Schedules.class);
+	}
+
+	/**
+	 * Return what is to be the same on all instances, in the same order on each.
+	 */
+	private static String guarded(List<SingleRunnerMethod> methods, Environment environment) {
+		return methods.stream().map((method) -> {
+			SingleRunnerOperation operation = method.operation();
+			return List.of(method.namespace(), operation.keyTemplate(), operation.scope(), operation.permits(),
+					operation.once(), schedules(method, environment)) + "";
+		}).sorted().collect(Collectors.joining());
+	}
+
+	/**
+	 * The first delay of a schedule may well differ.
+	 */
+	private static List<String> schedules(SingleRunnerMethod method, Environment environment) {
+		return scheduled(method).stream()
+			.map((schedule) -> environment.resolvePlaceholders(
+					schedule.cron() + (schedule.zone().isEmpty() ? ZoneId.systemDefault() : schedule.zone()) + "/"
+							+ schedule.fixedRate() + schedule.fixedRateString() + "/" + schedule.fixedDelay()
+							+ schedule.fixedDelayString() + schedule.timeUnit()))
+			.sorted()
+			.toList();
 	}
 
 	/**
@@ -208,10 +265,13 @@ class LockDatabaseConfiguration {
 	 * @param judge refuses servers on which session locks guard nothing
 	 * @param eventPublisher is told of lost locks
 	 * @param threads makes the threads that watch them, and finds drivers
+	 * @param guarded has what this instance guards once that is known, and somebody wants
+	 * to know of other instances
 	 */
 	record Parts(AdvisoryLockProperties properties, SingleRunnerSettings settings,
 			ObjectProvider<JdbcConnectionDetails> connectionDetails, ObjectProvider<ServerJudge> judge,
-			ApplicationEventPublisher eventPublisher, LockScheduler.Threads threads) {
+			ApplicationEventPublisher eventPublisher, LockScheduler.Threads threads,
+			AtomicReference<@Nullable String> guarded) {
 
 		/**
 		 * Return what carries session locks in the default database.
@@ -244,9 +304,18 @@ class LockDatabaseConfiguration {
 			if (connectionSource == null) {
 				return null;
 			}
-			return new LockSession(connectionSource, this.settings.namespace(), name,
+			LockSession session = new LockSession(connectionSource, this.settings.namespace(), name,
 					this.properties.session().toSettings(), this.judge.getIfAvailable(() -> ServerJudge.NONE),
 					this.eventPublisher::publishEvent, this.threads);
+			countMembers(session);
+			return session;
+		}
+
+		private void countMembers(@Nullable LockSession session) {
+			String guards = this.guarded.get();
+			if (session != null && guards != null) {
+				session.countMembers(guards);
+			}
 		}
 
 		private PostgresAdvisoryLockTemplate template(DataSource dataSource,
@@ -289,11 +358,16 @@ class LockDatabaseConfiguration {
 	 *
 	 * @param parts knows the properties
 	 * @param managers finds the managers
+	 * @param guarded tells what this instance guards, once all its beans are there,
+	 * {@code null} where nobody wants to know of other instances
 	 */
-	private record NamedDatabases(Parts parts, TransactionManagers managers) implements LockStartup {
+	private record NamedDatabases(Parts parts, TransactionManagers managers,
+			Supplier<@Nullable String> guarded) implements LockStartup {
 
 		@Override
 		public void begin(LockDatabases databases, Lifecycles lifecycles) {
+			this.parts.guarded().set(this.guarded.get());
+			databases.all().forEach((database) -> this.parts.countMembers(database.session().get()));
 			this.parts.check(databases, this.managers);
 		}
 

@@ -40,6 +40,8 @@ final class ConnectionOwner {
 
 	private final LossNotifier losses;
 
+	private final Members members;
+
 	private final LockScheduler.Ticker ticker;
 
 	private volatile @Nullable SessionConnection connection;
@@ -55,12 +57,15 @@ final class ConnectionOwner {
 	 * @param opener opens the connection
 	 * @param trust is told when the server has answered
 	 * @param losses is told which locks are lost
+	 * @param members are asked about along with what is asked anyway
 	 * @param ticker tells when that was
 	 */
-	ConnectionOwner(SessionOpener opener, TrustWindow trust, LossNotifier losses, LockScheduler.Ticker ticker) {
+	ConnectionOwner(SessionOpener opener, TrustWindow trust, LossNotifier losses, Members members,
+			LockScheduler.Ticker ticker) {
 		this.opener = opener;
 		this.trust = trust;
 		this.losses = losses;
+		this.members = members;
 		this.ticker = ticker;
 	}
 
@@ -142,6 +147,7 @@ final class ConnectionOwner {
 			if (listener != null) {
 				current.listen(listener);
 			}
+			asking.addAll(this.members.due(current));
 			long sent = this.ticker.nanoTime();
 			current.ask(asking);
 			this.trust.confirm(sent, this.ticker.nanoTime());

@@ -20,6 +20,7 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
+import java.util.OptionalInt;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Executor;
 import java.util.concurrent.Future;
@@ -83,6 +84,8 @@ public final class LockSession implements AutoCloseable {
 
 	private final TrustWindow trust;
 
+	private final Members members;
+
 	private final ConnectionOwner owner;
 
 	private final SessionThread thread;
@@ -107,7 +110,8 @@ public final class LockSession implements AutoCloseable {
 	 * Create a session that is not open yet, in the only database of the application. Its
 	 * threads have the class loader that the current one has.
 	 * @param connectionSource opens a new physical connection each time
-	 * @param application the name of the application, for {@code pg_stat_activity}
+	 * @param application the name of the application, for {@code pg_stat_activity} and
+	 * for what its instances share
 	 * @param settings how it is watched
 	 * @param eventPublisher is given a {@link LockLostEvent} for each lost lock
 	 */
@@ -122,7 +126,8 @@ public final class LockSession implements AutoCloseable {
 	 * Create a session that is not open yet.
 	 * @param connectionSource is asked each time when a physical connection is to be
 	 * opened, as credentials may have changed
-	 * @param application the name of the application, for {@code pg_stat_activity}
+	 * @param application the name of the application, for {@code pg_stat_activity} and
+	 * for what its instances share
 	 * @param database what the database is called where the application has several: the
 	 * name of its transaction manager, or {@code null}
 	 * @param settings how it is watched
@@ -153,7 +158,8 @@ public final class LockSession implements AutoCloseable {
 		this.comparison = (comparison != null) ? comparison : ServerJudge.Comparison.NONE;
 		this.opener = new SessionOpener(connectionSource, judge, this.comparison, ApplicationName.of(application),
 				settings, threads);
-		this.owner = new ConnectionOwner(this.opener, this.trust, this.losses, threads.ticker());
+		this.members = new Members(application, settings.heartbeat(), threads.ticker());
+		this.owner = new ConnectionOwner(this.opener, this.trust, this.losses, this.members, threads.ticker());
 		this.thread = thread.apply(this::execute);
 		this.notifications = new SessionNotifications(this.owner, this.thread, threads);
 		this.limits = new RunLimits(this.losses, this::releaseLater, this::cancelStatementLater, threads);
@@ -196,7 +202,7 @@ public final class LockSession implements AutoCloseable {
 	 */
 	private void lookForLeft(@Nullable PoolComparison comparison) {
 		if (comparison != null && comparison.isLookDue(this.settings.heartbeat().multipliedBy(2))) {
-			SessionCommand.FindLeft command = new SessionCommand.FindLeft(this.settings);
+			SessionCommand.FindLeft command = new SessionCommand.FindLeft(this.settings, this.members.family());
 			call(command);
 			String left = command.processes();
 			if (left != null && !left.equals(this.left)) {
@@ -207,6 +213,35 @@ public final class LockSession implements AutoCloseable {
 						+ PostgresAdvisoryLockFunctions.END_PROCESS.formatted("...") + " each");
 			}
 		}
+	}
+
+	/**
+	 * Be one of the instances of the application that have an open session, and count
+	 * them, from the next statement on: nobody does where no one wants to know.
+	 * @param guarded what this instance guards, to be compared with others; {@code null}
+	 * not to
+	 */
+	public void countMembers(@Nullable String guarded) {
+		this.members.join(guarded);
+	}
+
+	/**
+	 * Return how many instances there are with an open session, this one among them, as
+	 * the server has told with a statement that was sent anyway. Never waits.
+	 * @return the number, empty while it is not known: they are not counted, or this
+	 * session is not open
+	 */
+	public OptionalInt members() {
+		return isConnected() ? this.members.count() : OptionalInt.empty();
+	}
+
+	/**
+	 * Return whether other members have guarded something else than this instance for
+	 * longer than a roll-out takes.
+	 * @return whether that was told
+	 */
+	public boolean hasUnlikeMembers() {
+		return this.members.isUnlike();
 	}
 
 	private void execute(List<SessionCommand> commands) {

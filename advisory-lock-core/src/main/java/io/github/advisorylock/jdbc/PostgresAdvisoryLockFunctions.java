@@ -233,6 +233,19 @@ final class PostgresAdvisoryLockFunctions {
 			WHERE l.locktype = 'advisory' AND l.granted AND l.pid = pg_catalog.pg_backend_pid())
 			""";
 
+	/**
+	 * Answers how many other sessions of this database have each of two shared locks, the
+	 * first number in the upper half. Binds the second halves of their keys, and the
+	 * first one, which they have in common, as {@code bigint}.
+	 */
+	private static final String COUNT_OTHERS = """
+			SELECT (SELECT count(*) FILTER (WHERE l.objid::bigint = ?) << 32 | count(*) FILTER (WHERE l.objid::bigint = ?)
+			FROM pg_catalog.pg_locks l
+			WHERE l.locktype = 'advisory' AND l.granted AND l.mode = 'ShareLock' AND l.pid <> pg_catalog.pg_backend_pid()
+			AND l.database = (SELECT a.datid FROM pg_catalog.pg_stat_get_activity(pg_catalog.pg_backend_pid()) a)
+			AND l.classid::bigint = ? AND l.objsubid = 1)
+			""";
+
 	private static final String[] SESSION_UNLOCK = variants("SELECT pg_catalog.pg_advisory_unlock%s");
 
 	private static final String FIND_MISSING = """
@@ -264,7 +277,7 @@ final class PostgresAdvisoryLockFunctions {
 			FROM pg_catalog.pg_locks l, pg_catalog.pg_stat_get_activity(l.pid) a,
 			pg_catalog.pg_stat_get_activity(pg_catalog.pg_backend_pid()) me
 			WHERE l.locktype = 'advisory' AND l.granted AND a.datid = me.datid AND a.pid <> me.pid AND a.state = 'idle'
-			AND CASE WHEN a.application_name NOT LIKE 'al:%' THEN a.usesysid = me.usesysid
+			AND l.classid::bigint <> ? AND CASE WHEN a.application_name NOT LIKE 'al:%' THEN a.usesysid = me.usesysid
 			ELSE pg_catalog.split_part(a.application_name, '@', 1) = pg_catalog.split_part(me.application_name, '@', 1)
 			AND a.state_change < pg_catalog.clock_timestamp() - ? * interval '1 millisecond' END)
 			""";
@@ -403,12 +416,21 @@ final class PostgresAdvisoryLockFunctions {
 	}
 
 	/**
+	 * Count the other sessions that have each of two shared locks.
+	 */
+	static Call countOthers(AdvisoryLockKey one, AdvisoryLockKey other) {
+		return new Call(COUNT_OTHERS, List.of(Integer.toUnsignedLong(one.objectId()),
+				Integer.toUnsignedLong(other.objectId()), Integer.toUnsignedLong(one.classId())));
+	}
+
+	/**
 	 * Find out which processes have kept locks that their clients know nothing of.
 	 * Answers them with commas between them, {@code null} for none.
 	 * @param silentMillis for how long no session of locks says nothing
+	 * @param members the first half of the locks of members, which a silent session has
 	 */
-	static Call findLeft(long silentMillis) {
-		return new Call(FIND_LEFT, List.of(silentMillis));
+	static Call findLeft(long silentMillis, long members) {
+		return new Call(FIND_LEFT, List.of(members, silentMillis));
 	}
 
 	/**

@@ -500,8 +500,8 @@ abstract class SessionCommand implements SessionConnection.Query {
 
 		private @Nullable String processes;
 
-		FindLeft(LockSessionSettings settings) {
-			super(PostgresAdvisoryLockFunctions.findLeft(settings.heartbeat().multipliedBy(2).toMillis()));
+		FindLeft(LockSessionSettings settings, long members) {
+			super(PostgresAdvisoryLockFunctions.findLeft(settings.heartbeat().multipliedBy(2).toMillis(), members));
 		}
 
 		@Nullable String processes() {

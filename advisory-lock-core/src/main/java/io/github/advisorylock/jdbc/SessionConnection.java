@@ -23,6 +23,7 @@ import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
@@ -30,8 +31,10 @@ import java.util.Set;
 import java.util.StringJoiner;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 import io.github.advisorylock.AdvisoryLockKey;
+import io.github.advisorylock.LockMode;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
@@ -58,6 +61,8 @@ final class SessionConnection {
 	private final Mark mark;
 
 	private final Set<Hold> holds = new LinkedHashSet<>();
+
+	private final Set<AdvisoryLockKey> memberships = new HashSet<>(2);
 
 	private final @Nullable LockSocket socket;
 
@@ -202,6 +207,18 @@ final class SessionConnection {
 		this.empty = false;
 	}
 
+	/**
+	 * Note that a shared lock of members was taken, which stays as long as the
+	 * connection.
+	 */
+	void join(AdvisoryLockKey members) {
+		this.memberships.add(members);
+	}
+
+	boolean isMember(AdvisoryLockKey members) {
+		return this.memberships.contains(members);
+	}
+
 	void remove(Hold hold) {
 		this.holds.remove(hold);
 		this.empty = this.holds.isEmpty();
@@ -223,8 +240,9 @@ final class SessionConnection {
 	}
 
 	private void releaseAllBut(Set<Hold> carried) throws SQLException {
-		String entries = carried.stream()
-			.map((hold) -> PostgresAdvisoryLockFunctions.entry(hold.lock(), hold.mode()))
+		String entries = Stream
+			.concat(carried.stream().map((hold) -> PostgresAdvisoryLockFunctions.entry(hold.lock(), hold.mode())),
+					this.memberships.stream().map((key) -> PostgresAdvisoryLockFunctions.entry(key, LockMode.SHARED)))
 			.collect(Collectors.joining(","));
 		int released = 1;
 		while (released > 0) {

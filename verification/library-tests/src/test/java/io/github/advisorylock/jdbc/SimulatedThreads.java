@@ -102,8 +102,10 @@ public final class SimulatedThreads extends LockScheduler.Threads {
 	 * @param settings how it is watched
 	 */
 	public LockSession session(ConnectionSource connectionSource, LockSessionSettings settings) {
-		return new LockSession(connectionSource, "sim", null, settings, ServerJudge.NONE, (event) -> {
+		LockSession session = new LockSession(connectionSource, "sim", null, settings, ServerJudge.NONE, (event) -> {
 		}, this, SimulatedSessionThread::new);
+		session.countMembers("sim");
+		return session;
 	}
 
 	private final class SimulatedSessionThread extends SessionThread {

@@ -253,6 +253,9 @@ final class SimulatedServer {
 		if (sql.contains("WHERE NOT EXISTS (SELECT FROM pg_catalog.pg_locks")) {
 			return new Object[] { missing((String) own[0]) };
 		}
+		if (sql.contains("FILTER (WHERE l.objid")) {
+			return new Object[] { (others(session, own[2], own[0]) << 32) | others(session, own[2], own[1]) };
+		}
 		if (sql.contains("l.mode = 'ShareLock'")) {
 			return new Object[] { holders(((Long) own[0] << 32) | (Long) own[1]).stream()
 				.anyMatch((holder) -> holder.locks.get(((Long) own[0] << 32) | (Long) own[1]).contains(Mode.SHARED)) };
@@ -283,6 +286,10 @@ final class SimulatedServer {
 			session.unlock(key, Mode.SHARED);
 		}
 		return shared ? 2 : 0;
+	}
+
+	private long others(Session session, Object high, Object low) {
+		return holders(((Long) high << 32) | (Long) low).stream().filter((holder) -> holder != session).count();
 	}
 
 	private int unlockAllBut(Session session, Set<String> entries) {

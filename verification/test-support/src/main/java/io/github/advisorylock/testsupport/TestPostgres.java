@@ -47,6 +47,11 @@ import org.springframework.util.Assert;
  */
 public final class TestPostgres {
 
+	private static final String OF_WORK = "WHERE locktype = 'advisory' AND granted "
+			+ "AND database = (SELECT oid FROM pg_database WHERE datname = current_database()) "
+			+ "AND NOT EXISTS (SELECT FROM pg_stat_activity m WHERE m.pid = l.pid AND "
+			+ family("split_part(substr(m.application_name, 4), '@', 1)") + ")";
+
 	private static final Log logger = LogFactory.getLog(TestPostgres.class);
 
 	private static final Duration LONGEST_SHUTDOWN = Duration.ofSeconds(20);
@@ -208,11 +213,10 @@ public final class TestPostgres {
 
 	/**
 	 * Return the advisory locks of this database that are granted, as
-	 * {@code classid/objid/objsubid}.
+	 * {@code classid/objid/objsubid}, but for those that members have by being there.
 	 */
 	public static List<String> locks() {
-		return query("SELECT classid || '/' || objid || '/' || objsubid FROM pg_locks WHERE locktype = 'advisory' "
-				+ "AND granted AND database = (SELECT oid FROM pg_database WHERE datname = current_database())");
+		return query("SELECT classid || '/' || objid || '/' || objsubid FROM pg_locks l " + OF_WORK);
 	}
 
 	/**
@@ -222,8 +226,21 @@ public final class TestPostgres {
 	public static List<String> holders() {
 		return query("SELECT concat(classid, '/', objid, '/', objsubid, ' of ', l.pid, ' ', application_name, ', ', "
 				+ "state, ' since ', clock_timestamp() - state_change, ', ', wait_event, ', last asked ', query) "
-				+ "FROM pg_locks l LEFT JOIN pg_stat_activity a ON a.pid = l.pid WHERE locktype = 'advisory' "
-				+ "AND granted AND database = (SELECT oid FROM pg_database WHERE datname = current_database())");
+				+ "FROM pg_locks l LEFT JOIN pg_stat_activity a ON a.pid = l.pid " + OF_WORK);
+	}
+
+	/**
+	 * Return the processes that are members of a namespace, as the lock table tells.
+	 */
+	public static List<String> members(String namespace) {
+		return query("SELECT DISTINCT pid FROM pg_locks WHERE locktype = 'advisory' AND granted AND mode = 'ShareLock' "
+				+ "AND database = (SELECT oid FROM pg_database WHERE datname = current_database()) AND "
+				+ family("'" + namespace + "'"));
+	}
+
+	private static String family(String namespace) {
+		return "classid::bigint = ('x' || left(encode(sha256(convert_to(ltrim(" + namespace
+				+ " || '/advisory-lock:members', '/'), 'UTF8')), 'hex'), 8))::bit(32)::bigint";
 	}
 
 	private static String start() {
