@@ -17,6 +17,9 @@
 /**
  * What operators see and do: the endpoint of jobs and locks, and its page. Needs
  * Actuator.
+ *
+ * <p>
+ * Not promised: any version may change what is here.
  */
 @NullMarked
 package io.github.advisorylock.actuate;

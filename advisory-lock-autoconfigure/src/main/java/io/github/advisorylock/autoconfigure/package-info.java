@@ -17,6 +17,9 @@
 /**
  * Spring Boot wiring: properties, beans, and the analysis of failures at start-up. Nobody
  * depends on it.
+ *
+ * <p>
+ * Not promised: any version may change what is here.
  */
 @NullMarked
 package io.github.advisorylock.autoconfigure;

@@ -18,6 +18,9 @@
  * How the connections of session locks are opened: as those of the application's pool
  * are, whichever pool that is, or as the application says; and how the pool's own are
  * prepared. Reads DataSources with the help of Spring Boot, which makes and unwraps them.
+ *
+ * <p>
+ * Not promised: any version may change what is here.
  */
 @NullMarked
 package io.github.advisorylock.connection;

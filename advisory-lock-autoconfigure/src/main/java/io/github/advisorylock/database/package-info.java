@@ -16,6 +16,9 @@
 
 /**
  * The databases that have locks, where there are several, and how they are told apart.
+ *
+ * <p>
+ * Not promised: any version may change what is here.
  */
 @NullMarked
 package io.github.advisorylock.database;

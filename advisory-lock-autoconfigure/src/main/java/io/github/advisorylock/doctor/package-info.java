@@ -18,6 +18,9 @@
  * The doctor, who looks at database and application once at start-up, and at each server
  * that session locks are to be taken on: what is checked, what was found, and how serious
  * that is.
+ *
+ * <p>
+ * Not promised: any version may change what is here.
  */
 @NullMarked
 package io.github.advisorylock.doctor;

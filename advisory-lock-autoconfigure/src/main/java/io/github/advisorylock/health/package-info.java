@@ -16,6 +16,9 @@
 
 /**
  * What a health check can know of locks. Needs the health module of Spring Boot.
+ *
+ * <p>
+ * Not promised: any version may change what is here.
  */
 @NullMarked
 package io.github.advisorylock.health;

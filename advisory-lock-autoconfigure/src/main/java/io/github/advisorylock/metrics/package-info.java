@@ -16,6 +16,9 @@
 
 /**
  * Observations and meters of locks and of the work under them. Needs Micrometer.
+ *
+ * <p>
+ * Not promised: any version may change what is here.
  */
 @NullMarked
 package io.github.advisorylock.metrics;

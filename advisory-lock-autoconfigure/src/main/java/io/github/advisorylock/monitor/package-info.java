@@ -18,6 +18,9 @@
  * What the server shows of advisory locks: who holds them and who waits, and how far its
  * clock is from ours. Looks, and changes nothing but what operators want changed: see
  * {@link io.github.advisorylock.monitor.LockHolders}.
+ *
+ * <p>
+ * Not promised: any version may change what is here.
  */
 @NullMarked
 package io.github.advisorylock.monitor;

@@ -16,6 +16,9 @@
 
 /**
  * How the results of methods are kept as JSON.
+ *
+ * <p>
+ * Not promised: any version may change what is here.
  */
 @NullMarked
 package io.github.advisorylock.result;

@@ -17,6 +17,9 @@
 /**
  * The mechanism that runs a method under a lock: what is to happen for a method, and the
  * interceptors that make it happen. Works without the annotation.
+ *
+ * <p>
+ * Not promised: any version may change what is here.
  */
 @NullMarked
 package io.github.advisorylock.interceptor;

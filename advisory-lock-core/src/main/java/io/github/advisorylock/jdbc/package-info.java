@@ -17,6 +17,9 @@
 /**
  * Advisory locks of PostgreSQL over JDBC: the locks themselves, and the two places where
  * they live.
+ *
+ * <p>
+ * Not promised: any version may change what is here.
  */
 @NullMarked
 package io.github.advisorylock.jdbc;

@@ -17,6 +17,9 @@
 /**
  * Leader roles on the lock session: the election, the term in which an instance leads,
  * and what brings {@code @LeaderOnly} methods to the leader.
+ *
+ * <p>
+ * Not promised: any version may change what is here.
  */
 @NullMarked
 package io.github.advisorylock.leader;

@@ -17,6 +17,9 @@
 /**
  * What the library tells the log, in words and as fields of structured logging. The rest
  * of the library logs through commons-logging, which knows no fields.
+ *
+ * <p>
+ * Not promised: any version may change what is here.
  */
 @NullMarked
 package io.github.advisorylock.log;

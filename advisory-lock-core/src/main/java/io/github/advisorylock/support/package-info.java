@@ -18,6 +18,9 @@
  * For implementations of {@link io.github.advisorylock.AdvisoryLockOperations}, and for
  * what calls them on behalf of an application: applications themselves name nothing of
  * it.
+ *
+ * <p>
+ * Not promised: any version may change what is here.
  */
 @NullMarked
 package io.github.advisorylock.support;

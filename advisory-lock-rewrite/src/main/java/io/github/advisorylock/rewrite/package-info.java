@@ -18,6 +18,9 @@
  * OpenRewrite recipes that move an application from ShedLock to {@code @SingleRunner}.
  * What they can't translate without losing a guarantee stays under ShedLock, and is
  * marked.
+ *
+ * <p>
+ * Not promised, but for the names of the recipes: any version may change what is here.
  */
 @NullMarked
 package io.github.advisorylock.rewrite;

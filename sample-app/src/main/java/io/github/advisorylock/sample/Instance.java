@@ -16,12 +16,13 @@
 
 package io.github.advisorylock.sample;
 
-import io.github.advisorylock.actuate.AdvisoryLocksSource;
+import java.net.InetAddress;
+import java.net.UnknownHostException;
+
 import io.github.advisorylock.sample.environment.PortReservation;
 
-import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.core.env.Environment;
 import org.springframework.stereotype.Component;
-import org.springframework.util.function.SingletonSupplier;
 
 /**
  * This instance of the application, as logs and tables name it.
@@ -31,12 +32,13 @@ public class Instance {
 
 	private final PortReservation port;
 
-	private final SingletonSupplier<String> name;
+	private final String name;
 
-	Instance(PortReservation port, ObjectProvider<AdvisoryLocksSource> locks) {
+	Instance(PortReservation port, Environment environment) throws UnknownHostException {
 		this.port = port;
-		this.name = SingletonSupplier
-			.of(() -> locks.getObject().getLocks(null, null, null, null, null, 1, false).instance());
+		String host = environment.getProperty("HOSTNAME", "");
+		this.name = (host.isBlank() ? InetAddress.getLocalHost().getHostName() : host) + ":"
+				+ ProcessHandle.current().pid();
 	}
 
 	/**
@@ -61,7 +63,7 @@ public class Instance {
 	 * @return host and process id
 	 */
 	public String name() {
-		return this.name.obtain();
+		return this.name;
 	}
 
 	@Override

@@ -16,6 +16,9 @@
 
 /**
  * The page for operators, as one HTML document that needs nothing else.
+ *
+ * <p>
+ * Not promised: any version may change what is here.
  */
 @NullMarked
 package io.github.advisorylock.actuate.page;

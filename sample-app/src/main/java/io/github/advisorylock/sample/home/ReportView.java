@@ -22,7 +22,6 @@ import java.time.ZoneOffset;
 import java.time.format.DateTimeFormatter;
 import java.util.List;
 
-import io.github.advisorylock.actuate.AdvisoryLocksSource;
 import io.github.advisorylock.ledger.AdvisoryLockLedger;
 import io.github.advisorylock.ledger.LedgerJob;
 import io.github.advisorylock.ledger.LedgerRun;
@@ -45,13 +44,10 @@ class ReportView {
 
 	private final AdvisoryLockLedger ledger;
 
-	private final AdvisoryLocksSource locks;
-
 	private final JdbcClient jdbc;
 
-	ReportView(AdvisoryLockLedger ledger, AdvisoryLocksSource locks, JdbcClient jdbc) {
+	ReportView(AdvisoryLockLedger ledger, JdbcClient jdbc) {
 		this.ledger = ledger;
-		this.locks = locks;
 		this.jdbc = jdbc;
 	}
 
@@ -66,10 +62,7 @@ class ReportView {
 	 * Return when the next report is planned, {@code null} if none is.
 	 */
 	@Nullable String next() {
-		return this.locks.getJob(null, null, KEY, false)
-			.map((details) -> details.job().next())
-			.map(TIME::format)
-			.orElse(null);
+		return this.ledger.job(KEY).map(LedgerJob::nextAt).map(TIME::format).orElse(null);
 	}
 
 	/**

@@ -37,6 +37,7 @@ class CodeBlockCheckTests {
 			textBlock = """
 					java  | @SingleRunner(key = "a", until = "b") void run() { } | until
 					java  | class Job { Missing field; } | Missing
+					java  | class Job { io.github.advisorylock.jdbc.LockSession session; } | has type <io.github.advisorylock.jdbc.LockSession>
 					yaml  | advisory-lock.wait-form: 5s | wait-form
 					yaml  | advisory-lock.wait-for: soon | soon
 					yaml  | advisory-lock.jobs.report.scopes: session | scopes

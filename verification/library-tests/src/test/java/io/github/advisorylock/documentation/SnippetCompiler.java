@@ -33,7 +33,13 @@ import javax.tools.JavaFileObject;
 import javax.tools.SimpleJavaFileObject;
 import javax.tools.ToolProvider;
 
+import com.tngtech.archunit.core.importer.ClassFileImporter;
+import com.tngtech.archunit.lang.ArchRule;
+import io.github.advisorylock.architecture.PromisedPackages;
+
 import org.springframework.util.FileSystemUtils;
+
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 
 /**
  * Compiles Java as documents show it: whole types, or members that stand in a type of no
@@ -63,16 +69,21 @@ final class SnippetCompiler {
 			import org.springframework.transaction.annotation.*;
 			""";
 
+	private static final ArchRule PROMISED = noClasses().should()
+		.dependOnClassesThat(PromisedPackages.UNPROMISED)
+		.allowEmptyShould(true);
+
 	private SnippetCompiler() {
 	}
 
 	/**
 	 * Compile programs, each a list of snippets that know each other. All in one go: to
 	 * start a compiler takes longer than most snippets.
-	 * @return the errors
+	 * @return the errors, what is not promised to users among them
 	 */
 	static List<String> compile(Collection<List<String>> programs) throws Exception {
 		DiagnosticCollector<JavaFileObject> diagnostics = new DiagnosticCollector<>();
+		List<String> errors = new ArrayList<>();
 		Path output = Files.createTempDirectory("snippet");
 		try {
 			JavaCompiler compiler = ToolProvider.getSystemJavaCompiler();
@@ -84,15 +95,18 @@ final class SnippetCompiler {
 				program.forEach((snippet) -> sources.add(source(ownPackage, snippet)));
 			}
 			compiler.getTask(null, null, diagnostics, options, null, sources).call();
+			errors
+				.addAll(PROMISED.evaluate(new ClassFileImporter().importPath(output)).getFailureReport().getDetails());
 		}
 		finally {
 			FileSystemUtils.deleteRecursively(output);
 		}
-		return diagnostics.getDiagnostics()
+		diagnostics.getDiagnostics()
 			.stream()
 			.filter((diagnostic) -> diagnostic.getKind() == Diagnostic.Kind.ERROR)
 			.map(SnippetCompiler::describe)
-			.toList();
+			.forEach(errors::add);
+		return errors;
 	}
 
 	private static String describe(Diagnostic<? extends JavaFileObject> error) {
