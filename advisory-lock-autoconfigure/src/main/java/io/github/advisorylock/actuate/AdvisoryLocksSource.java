@@ -42,7 +42,6 @@ import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.RunStatistics;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.StackDescriptor;
 import io.github.advisorylock.actuate.JobRegistry.RecordedInstance;
 import io.github.advisorylock.actuate.JobRegistry.RecordedJob;
-import io.github.advisorylock.jdbc.InstanceName;
 import io.github.advisorylock.jdbc.TimeLimit;
 import io.github.advisorylock.monitor.LockActivity;
 import io.github.advisorylock.monitor.LockMonitor;
@@ -199,7 +198,7 @@ public class AdvisoryLocksSource {
 		List<InstanceDescriptor> instances = Leaders.describe(known, leading);
 		List<ProblemGroup> problems = Problems.of(all, instances, recorded.differing());
 		return new AdvisoryLocksDescriptor(activity.time(), activity.skew().truncatedTo(ChronoUnit.MILLIS),
-				activity.skewBetween(), InstanceName.get(), namespace, activity.database(), managers, records.isInUse(),
+				activity.skewBetween(), instance(), namespace, activity.database(), managers, records.isInUse(),
 				recorded.pause(), (recorded.pause() != null) ? goOn(all) : null, all.size(), states(all),
 				problems.stream().mapToInt(ProblemGroup::count).sum(), problems, matching.size(), filter.page(),
 				filter.size(),
@@ -215,8 +214,13 @@ public class AdvisoryLocksSource {
 		return this.limit.ask(question, this.monitor::ping);
 	}
 
-	private static List<String> names(List<RecordedInstance> instances) {
-		return instances.stream().map((one) -> one.instance().instance()).toList();
+	private String instance() {
+		return this.application.threads().instance().name();
+	}
+
+	private List<String> names(List<RecordedInstance> instances) {
+		return Stream.concat(Stream.of(instance()), instances.stream().map((one) -> one.instance().instance()))
+			.toList();
 	}
 
 	private static Map<String, Integer> states(List<JobDescriptor> jobs) {
@@ -252,14 +256,14 @@ public class AdvisoryLocksSource {
 		}
 		Set<LockNumber> numbers = table.locks(id, recorded).stream().map(LockNumber::of).collect(Collectors.toSet());
 		LockActivity activity = ask(() -> this.monitor.locks(numbers));
-		LockTable locks = new LockTable(activity, List.of(), redaction::query);
+		LockTable locks = new LockTable(activity, names(List.of()), redaction::query);
 		boolean template = table.isTemplate(id) || (recorded != null && recorded.template());
 		List<RunDescriptor> runs = ask(() -> records.runs(id, template, RUNS, redaction));
 		KeysDescriptor rows = template ? ask(() -> records.keys(id, LATEST_KEYS, redaction)) : null;
 		KeysDescriptor keys = (rows != null) ? rows.with(runs) : null;
 		JobDescriptor job = table.describe(id, locks, recorded, keys).get(0);
 		return Optional
-			.of(new JobDetailsDescriptor(activity.time(), InstanceName.get(), job.with(RunStatistics.of(runs)), runs));
+			.of(new JobDetailsDescriptor(activity.time(), instance(), job.with(RunStatistics.of(runs)), runs));
 	}
 
 	/**

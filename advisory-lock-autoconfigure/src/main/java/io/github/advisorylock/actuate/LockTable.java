@@ -29,7 +29,6 @@ import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.HolderDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.RunDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.WaiterDescriptor;
 import io.github.advisorylock.jdbc.ApplicationName;
-import io.github.advisorylock.jdbc.InstanceName;
 import io.github.advisorylock.monitor.LockActivity;
 import io.github.advisorylock.monitor.LockNumber;
 import org.jspecify.annotations.Nullable;
@@ -100,9 +99,7 @@ final class LockTable {
 	}
 
 	private String fullName(String end, @Nullable RunDescriptor open) {
-		return Stream
-			.concat(Stream.concat(Stream.of(InstanceName.get()), Stream.ofNullable(open).map(RunDescriptor::instance)),
-					this.instances.stream())
+		return Stream.concat(Stream.ofNullable(open).map(RunDescriptor::instance), this.instances.stream())
 			.filter((name) -> name.endsWith(end))
 			.findFirst()
 			.orElse(end);

@@ -30,7 +30,6 @@ import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.RunDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.RunningDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.StackDescriptor;
 import io.github.advisorylock.actuate.JobRegistry.RemoteStack;
-import io.github.advisorylock.jdbc.InstanceName;
 import io.github.advisorylock.jdbc.Run;
 import io.github.advisorylock.monitor.LockHolders;
 import io.github.advisorylock.monitor.LockHolders.Activity;
@@ -68,7 +67,7 @@ record RunStacks(GuardedApplication application, JobRegistry records, LockHolder
 		List<RemoteStack> own = this.application.stacks()
 			.apply(key)
 			.stream()
-			.map((stack) -> new RemoteStack(InstanceName.get(), stack))
+			.map((stack) -> new RemoteStack(this.application.threads().instance().name(), stack))
 			.toList();
 		List<RemoteStack> answers = hasAll(holders, own) ? List.of() : this.records.ask(LockNumber.of(key),
 				this.holders::wake, (answered) -> hasAll(remaining(holders, locks), join(own, answered)), PATIENCE);
@@ -86,7 +85,8 @@ record RunStacks(GuardedApplication application, JobRegistry records, LockHolder
 					.orElse(null))));
 		silent(remaining(holders, locks), known)
 			.forEach((holder) -> runs.add(describeSilent(holder, ActSubject.since(holder, last), answers != null)));
-		return new StackDescriptor(InstanceName.get(), key.name(), key.namespace(), List.copyOf(runs));
+		return new StackDescriptor(this.application.threads().instance().name(), key.name(), key.namespace(),
+				List.copyOf(runs));
 	}
 
 	/**

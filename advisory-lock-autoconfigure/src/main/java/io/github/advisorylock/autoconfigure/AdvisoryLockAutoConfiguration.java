@@ -19,6 +19,7 @@ package io.github.advisorylock.autoconfigure;
 import io.github.advisorylock.AdvisoryLockKeyFactory;
 import io.github.advisorylock.AdvisoryLockOperations;
 import io.github.advisorylock.LeaderElection;
+import io.github.advisorylock.LockInstance;
 import io.github.advisorylock.annotation.AnnotatedMethods;
 import io.github.advisorylock.annotation.SingleRunnerAnnotationBeanPostProcessor;
 import io.github.advisorylock.annotation.SingleRunnerSettings;
@@ -32,6 +33,7 @@ import io.github.advisorylock.jdbc.LockScheduler;
 import io.github.advisorylock.leader.LeaderOnlyMethods;
 import io.github.advisorylock.leader.UnguardedLeaderElection;
 import io.github.advisorylock.result.JacksonResultFormat;
+import org.apache.commons.logging.LogFactory;
 
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
@@ -102,8 +104,13 @@ public final class AdvisoryLockAutoConfiguration {
 	}
 
 	@Bean
-	LockScheduler.Threads advisoryLockThreads(ConfigurableListableBeanFactory beanFactory) {
-		return new LockScheduler.Threads(beanFactory.getBeanClassLoader());
+	LockInstance advisoryLockInstance(AdvisoryLockProperties properties) {
+		return LockInstance.claim(properties.instance(), LogFactory.getLog(LockInstance.class)::info);
+	}
+
+	@Bean
+	LockScheduler.Threads advisoryLockThreads(ConfigurableListableBeanFactory beanFactory, LockInstance instance) {
+		return new LockScheduler.Threads(beanFactory.getBeanClassLoader(), LockScheduler.Ticker.SYSTEM, instance);
 	}
 
 	@Bean

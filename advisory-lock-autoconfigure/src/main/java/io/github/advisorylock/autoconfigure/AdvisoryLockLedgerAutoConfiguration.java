@@ -33,7 +33,6 @@ import io.github.advisorylock.annotation.SingleRunnerMethod;
 import io.github.advisorylock.annotation.SingleRunnerSettings;
 import io.github.advisorylock.database.LockDatabase;
 import io.github.advisorylock.database.LockDatabases;
-import io.github.advisorylock.jdbc.InstanceName;
 import io.github.advisorylock.jdbc.LockScheduler;
 import io.github.advisorylock.leader.LeaderOnlyMethods;
 import io.github.advisorylock.ledger.AdvisoryLockLedger;
@@ -155,7 +154,7 @@ public final class AdvisoryLockLedgerAutoConfiguration {
 
 		private PostgresAdvisoryLockLedger create(LockDatabase database) {
 			PostgresAdvisoryLockLedger ledger = new PostgresAdvisoryLockLedger(database.dataSource(),
-					settings(this.properties), this.settings.namespace(), InstanceName.get(), this.methods,
+					settings(this.properties), this.settings.namespace(), this.threads.instance(), this.methods,
 					isIn(database), this.context, this.context::publishEvent);
 			ledger.whenOpen(() -> opened(database));
 			return ledger;

@@ -61,6 +61,8 @@ import org.springframework.util.ClassUtils;
  * unguarded on every instance.
  * @param namespace What keeps keys apart from those of other applications in the same
  * database. Must not contain a slash. By default the value of 'spring.application.name'.
+ * @param instance Name of this instance, which no other one that lives has. By default
+ * 'host:pid'. Must not contain an at sign.
  * @param keyFormat How PostgreSQL is asked for a key.
  * @param scope How long the locks of annotated methods live whose annotation does not say
  * SESSION. By default as long as a transaction.
@@ -89,11 +91,11 @@ import org.springframework.util.ClassUtils;
 @Lazy
 @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
 public record AdvisoryLockProperties(@DefaultValue("true") boolean enabled, @Nullable String namespace,
-		@DefaultValue("sha256") KeyFormat keyFormat, @DefaultValue("transaction") LockScope scope,
-		@DefaultValue("0") Duration waitFor, @DefaultValue("5m") Duration rememberTicks,
-		@Nullable String transactionManager, @DefaultValue("1000") int maxHeldLocks,
-		@DefaultValue Map<String, Job> jobs, @DefaultValue Session session, @DefaultValue Ledger ledger,
-		@DefaultValue Leader leader, @DefaultValue Map<String, Database> databases,
+		@Nullable String instance, @DefaultValue("sha256") KeyFormat keyFormat,
+		@DefaultValue("transaction") LockScope scope, @DefaultValue("0") Duration waitFor,
+		@DefaultValue("5m") Duration rememberTicks, @Nullable String transactionManager,
+		@DefaultValue("1000") int maxHeldLocks, @DefaultValue Map<String, Job> jobs, @DefaultValue Session session,
+		@DefaultValue Ledger ledger, @DefaultValue Leader leader, @DefaultValue Map<String, Database> databases,
 		@NestedConfigurationProperty @DefaultValue DoctorProperties doctor,
 		@NestedConfigurationProperty @DefaultValue AdvisoryLocksPageProperties page,
 		@NestedConfigurationProperty @DefaultValue AdvisoryLockShedLockProperties shedlock, @DefaultValue Test test) {
@@ -101,6 +103,8 @@ public record AdvisoryLockProperties(@DefaultValue("true") boolean enabled, @Nul
 	static final ConfigurationPropertyName PREFIX = ConfigurationPropertyName.of("advisory-lock");
 
 	private static final Pattern PLAIN = Pattern.compile("[A-Za-z0-9-]+");
+
+	private static final Pattern INSTANCE = Pattern.compile("(?=.*\\S)[^@\\p{Cntrl}]{1,200}");
 
 	private static final Pattern TABLE_PREFIX = Pattern.compile("([A-Za-z_][A-Za-z0-9_]*\\.)?[A-Za-z_][A-Za-z0-9_]*");
 
@@ -112,6 +116,9 @@ public record AdvisoryLockProperties(@DefaultValue("true") boolean enabled, @Nul
 	SingleRunnerSettings toSettings(AdvisoryLockKeyFactory keyFactory, Environment environment,
 			Function<String, @Nullable Job> overrides, Function<ResolvableType, @Nullable ResultFormat> results) {
 		this.jobs.forEach((key, job) -> job.toSettings(key, this.enabled, null));
+		require(this.instance == null || INSTANCE.matcher(this.instance).matches(), "instance",
+				String.valueOf(this.instance),
+				"A name has from 1 to 200 characters, none of them an at sign or a control character, and is not blank.");
 		require(this.maxHeldLocks >= 1, "max-held-locks", this.maxHeldLocks, "At least one lock must be possible.");
 		this.session.toSettings();
 		this.ledger.check();

@@ -324,7 +324,7 @@ class LockDatabaseConfiguration {
 			boolean recording = this.properties.ledger().use() != LedgerUse.OFF;
 			return new PostgresAdvisoryLockTemplate(dataSource, manager, session, this.settings.namespace(),
 					this.settings.keyFactory(), this.settings.waitFor(), this.properties.maxHeldLocks(),
-					recording ? SingletonSupplier.of(() -> required(ledger.get())) : null);
+					recording ? SingletonSupplier.of(() -> required(ledger.get())) : null, this.threads.instance());
 		}
 
 		private static RunLedger required(@Nullable RunLedger ledger) {

@@ -16,6 +16,7 @@
 
 package io.github.advisorylock.jdbc;
 
+import io.github.advisorylock.LockInstance;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -26,7 +27,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param subject the name of the key in scope {@code TRANSACTION}, that of the namespace
  * for the connection with the session locks; may be cut at its end
- * @param instance the instance, as {@code host:pid}; may be cut at its start
+ * @param instance the name of the instance; may be cut at its start
  * @since 0.1.0
  */
 public record ApplicationName(String subject, String instance) {
@@ -35,7 +36,10 @@ public record ApplicationName(String subject, String instance) {
 
 	private static final int MAX_LENGTH = 63;
 
-	private static final String SUFFIX = "@" + InstanceName.shortened();
+	/**
+	 * The end of a name is where those of replicas differ.
+	 */
+	private static final int LONGEST_INSTANCE = 28;
 
 	/**
 	 * Read the name of a connection.
@@ -56,10 +60,13 @@ public record ApplicationName(String subject, String instance) {
 	 * Return the name of a connection.
 	 * @param subject the name of the key that its transaction holds, or of the
 	 * application whose session locks it carries
+	 * @param instance this instance
 	 */
-	static String of(String subject) {
-		int end = Math.min(subject.length(), MAX_LENGTH - PREFIX.length() - SUFFIX.length());
-		char[] name = (PREFIX + subject.substring(0, end) + SUFFIX).toCharArray();
+	static String of(String subject, LockInstance instance) {
+		String by = instance.name();
+		String suffix = "@" + by.substring(Math.max(0, by.length() - LONGEST_INSTANCE));
+		int end = Math.min(subject.length(), MAX_LENGTH - PREFIX.length() - suffix.length());
+		char[] name = (PREFIX + subject.substring(0, end) + suffix).toCharArray();
 		for (int i = 0; i < name.length; i++) {
 			name[i] = (name[i] >= ' ' && name[i] <= '~') ? name[i] : '?';
 		}

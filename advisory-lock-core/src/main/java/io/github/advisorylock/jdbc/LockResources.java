@@ -21,6 +21,7 @@ import java.util.concurrent.Future;
 import java.util.function.Supplier;
 
 import io.github.advisorylock.AdvisoryLockKey;
+import io.github.advisorylock.LockInstance;
 import io.github.advisorylock.LockMode;
 import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.LockScope;
@@ -39,14 +40,16 @@ import org.springframework.util.Assert;
  * @param ticks locks the ticks of its runs, {@code null} without a session
  * @param permits chooses what holds ask for where a key has several permits
  * @param session ends runs that last too long, {@code null} to refuse to limit them
+ * @param instance holds its locks
  * @param ticker the clock that calls are measured by
  */
 record LockResources(HoldRegistry holds, TransactionCoverage coverage, @Nullable Supplier<? extends RunLedger> ledger,
-		@Nullable TickLocks ticks, PermitRequests permits, @Nullable LockSession session, LockScheduler.Ticker ticker) {
+		@Nullable TickLocks ticks, PermitRequests permits, @Nullable LockSession session, LockInstance instance,
+		LockScheduler.Ticker ticker) {
 
 	LockResources with(TransactionCoverage coverage) {
 		return new LockResources(this.holds, coverage, this.ledger, this.ticks, this.permits, this.session,
-				this.ticker);
+				this.instance, this.ticker);
 	}
 
 	Future<?> limit(Hold hold, Duration maxRun) {

@@ -39,6 +39,7 @@ import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
 
+import io.github.advisorylock.LockInstance;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.util.ClassUtils;
@@ -293,7 +294,7 @@ public final class LockScheduler implements Executor, AutoCloseable {
 	 * which does not look into the jars within an executable jar.
 	 * <p>
 	 * Timer and workers go when they have nothing to do, so nobody closes them. Has the
-	 * clock of the application, too.
+	 * clock of the application, too, and knows which instance of it this is.
 	 */
 	public static class Threads {
 
@@ -302,6 +303,8 @@ public final class LockScheduler implements Executor, AutoCloseable {
 		private final @Nullable ClassLoader classLoader;
 
 		private final Ticker ticker;
+
+		private final LockInstance instance;
 
 		private final ScheduledThreadPoolExecutor timer;
 
@@ -323,6 +326,18 @@ public final class LockScheduler implements Executor, AutoCloseable {
 		 * @param ticker the clock
 		 */
 		public Threads(@Nullable ClassLoader classLoader, Ticker ticker) {
+			this(classLoader, ticker, new LockInstance(null));
+		}
+
+		/**
+		 * Create what makes threads for an instance of an application.
+		 * @param classLoader the class loader of the application, {@code null} for that
+		 * of this library
+		 * @param ticker the clock
+		 * @param instance the instance
+		 */
+		public Threads(@Nullable ClassLoader classLoader, Ticker ticker, LockInstance instance) {
+			this.instance = instance;
 			this.classLoader = (classLoader != null) ? classLoader : LockScheduler.class.getClassLoader();
 			this.ticker = ticker;
 			this.timer = new ScheduledThreadPoolExecutor(1, named("advisory-lock-timer"));
@@ -348,6 +363,14 @@ public final class LockScheduler implements Executor, AutoCloseable {
 		 */
 		public Ticker ticker() {
 			return this.ticker;
+		}
+
+		/**
+		 * Return the instance of the application.
+		 * @return the instance
+		 */
+		public LockInstance instance() {
+			return this.instance;
 		}
 
 		/**

@@ -26,6 +26,7 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.Future;
 import java.util.function.Consumer;
 import java.util.function.Function;
+import java.util.function.Supplier;
 
 import javax.sql.DataSource;
 
@@ -156,11 +157,16 @@ public final class LockSession implements AutoCloseable {
 		DataSource pool = connectionSource.pool();
 		PoolComparison comparison = (pool != null) ? new PoolComparison(pool, threads) : null;
 		this.comparison = (comparison != null) ? comparison : ServerJudge.Comparison.NONE;
-		this.opener = new SessionOpener(connectionSource, judge, this.comparison, ApplicationName.of(application),
-				settings, threads);
+		Supplier<String> name = () -> ApplicationName.of(application, threads.instance());
+		this.opener = new SessionOpener(connectionSource, judge, this.comparison, name, settings, threads);
 		this.members = new Members(application, settings.heartbeat(), threads.ticker());
 		this.owner = new ConnectionOwner(this.opener, this.trust, this.losses, this.members, threads.ticker());
 		this.thread = thread.apply(this::execute);
+		threads.instance().whenChanged(() -> later("Failed to name the connection of the session locks", () -> {
+			if (isConnected()) {
+				ask(PostgresAdvisoryLockFunctions.NAME_SESSION, List.of(name.get()));
+			}
+		}));
 		this.notifications = new SessionNotifications(this.owner, this.thread, threads);
 		this.limits = new RunLimits(this.losses, this::releaseLater, this::cancelStatementLater, threads);
 		this.upkeep = new SessionUpkeep(this.owner, this.trust, settings, LockScheduler.on(this.thread, threads),

@@ -23,6 +23,7 @@ import java.util.Collection;
 import java.util.List;
 
 import io.github.advisorylock.AdvisoryLockKey;
+import io.github.advisorylock.LockInstance;
 import io.github.advisorylock.LockMode;
 
 /**
@@ -490,9 +491,14 @@ final class PostgresAdvisoryLockFunctions {
 	}
 
 	/**
+	 * Names the session. Binds the name, and answers a number.
+	 */
+	static final String NAME_SESSION = "SELECT pg_catalog.length(pg_catalog.set_config('application_name', ?, false))";
+
+	/**
 	 * Bind a key, then the name of the holder.
 	 */
-	static void bindHolder(PreparedStatement statement, AdvisoryLockKey key) throws SQLException {
+	static void bindHolder(PreparedStatement statement, AdvisoryLockKey key, LockInstance holder) throws SQLException {
 		long value = key.value();
 		if (key.isPair()) {
 			statement.setInt(1, (int) (value >> Integer.SIZE));
@@ -501,16 +507,16 @@ final class PostgresAdvisoryLockFunctions {
 		else {
 			statement.setLong(1, value);
 		}
-		statement.setString(key.isPair() ? 3 : 2, ApplicationName.of(key.name()));
+		statement.setString(key.isPair() ? 3 : 2, ApplicationName.of(key.name(), holder));
 	}
 
 	/**
 	 * Bind the name of the holder, then permits of its key.
 	 */
-	static void bindHolder(PreparedStatement statement, AdvisoryLockKey key, List<AdvisoryLockKey> permits)
-			throws SQLException {
+	static void bindHolder(PreparedStatement statement, AdvisoryLockKey key, LockInstance holder,
+			List<AdvisoryLockKey> permits) throws SQLException {
 		int next = 1;
-		statement.setString(next++, ApplicationName.of(key.name()));
+		statement.setString(next++, ApplicationName.of(key.name(), holder));
 		for (AdvisoryLockKey permit : permits) {
 			for (Object number : numbers(permit)) {
 				statement.setObject(next++, number);

@@ -29,6 +29,7 @@ import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.AdvisoryLockKeyFactory;
 import io.github.advisorylock.HeldLock;
 import io.github.advisorylock.LockCallback;
+import io.github.advisorylock.LockInstance;
 import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.LockResult;
@@ -110,6 +111,27 @@ public class PostgresAdvisoryLockTemplate implements TwoPhaseLockOperations {
 	public PostgresAdvisoryLockTemplate(DataSource dataSource, @Nullable PlatformTransactionManager transactionManager,
 			@Nullable LockSession session, String namespace, AdvisoryLockKeyFactory keyFactory, Duration waitFor,
 			int maxHeldLocks, @Nullable Supplier<? extends RunLedger> ledger) {
+		this(dataSource, transactionManager, session, namespace, keyFactory, waitFor, maxHeldLocks, ledger,
+				(session != null) ? session.threads().instance() : new LockInstance(null));
+	}
+
+	/**
+	 * Create the template of an instance.
+	 * @param dataSource the application's DataSource
+	 * @param transactionManager begins the transaction of a run where there is none, or
+	 * {@code null} to refuse that
+	 * @param session carries session locks, or {@code null} to refuse those
+	 * @param namespace the namespace for requests that do not name one
+	 * @param keyFactory makes the keys of requests that were created by name
+	 * @param waitFor how long to wait for requests that do not say so, zero to not wait
+	 * @param maxHeldLocks how many locks may be held at a time
+	 * @param ledger records runs on the same DataSource, asked for when the first one is
+	 * to be recorded, or {@code null} to refuse that
+	 * @param instance holds the locks
+	 */
+	public PostgresAdvisoryLockTemplate(DataSource dataSource, @Nullable PlatformTransactionManager transactionManager,
+			@Nullable LockSession session, String namespace, AdvisoryLockKeyFactory keyFactory, Duration waitFor,
+			int maxHeldLocks, @Nullable Supplier<? extends RunLedger> ledger, LockInstance instance) {
 		Assert.notNull(dataSource, "'dataSource' must not be null");
 		Assert.notNull(namespace, "'namespace' must not be null");
 		Assert.notNull(keyFactory, "'keyFactory' must not be null");
@@ -126,7 +148,7 @@ public class PostgresAdvisoryLockTemplate implements TwoPhaseLockOperations {
 		this.waits = new Deadline.Waits(ticker);
 		LockResources resources = new LockResources(this.holds, this.coverage, ledger,
 				(session != null) ? new TickLocks(session, this.waits) : null, new PermitRequests(this.holds, session),
-				session, ticker);
+				session, instance, ticker);
 		if (session != null) {
 			session.notifications().listenToOperators(new RunCancellation(session, this.holds, ledger).listener());
 		}

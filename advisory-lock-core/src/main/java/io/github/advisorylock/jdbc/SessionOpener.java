@@ -20,6 +20,7 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.Objects;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
 
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
@@ -47,7 +48,7 @@ final class SessionOpener {
 
 	private final ServerJudge.Comparison comparison;
 
-	private final String applicationName;
+	private final Supplier<String> applicationName;
 
 	private final LockSessionSettings settings;
 
@@ -83,7 +84,7 @@ final class SessionOpener {
 	 * @param threads has the clock, and the class loader by which drivers are found
 	 */
 	SessionOpener(ConnectionSource connectionSource, ServerJudge judge, ServerJudge.Comparison comparison,
-			String applicationName, LockSessionSettings settings, LockScheduler.Threads threads) {
+			Supplier<String> applicationName, LockSessionSettings settings, LockScheduler.Threads threads) {
 		this.connectionSource = connectionSource;
 		this.judge = judge;
 		this.comparison = comparison;
@@ -169,7 +170,7 @@ final class SessionOpener {
 			this.judge.judge(opened, this::openAnother, this.comparison);
 			SessionConnection.Mark mark = LockSessionSettings.DeadClientDetection
 				.within(this.settings.deadClientTimeout())
-				.enable(opened, this.applicationName, this.settings.statementTimeoutMillis());
+				.enable(opened, this.applicationName.get(), this.settings.statementTimeoutMillis());
 			return new SessionConnection(opened, mark, opening.finish(), this.threads.ticker());
 		}
 		catch (Throwable ex) {

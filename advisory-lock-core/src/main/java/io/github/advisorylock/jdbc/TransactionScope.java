@@ -356,7 +356,8 @@ final class TransactionScope {
 					? PostgresAdvisoryLockFunctions.tryTransactionLockBeforeWait(this.key, this.request.mode())
 					: PostgresAdvisoryLockFunctions.tryTransactionLock(this.key, this.request.mode());
 			return isGranted(sql, (statement) -> {
-				PostgresAdvisoryLockFunctions.bindHolder(statement, this.key);
+				PostgresAdvisoryLockFunctions.bindHolder(statement, this.key,
+						TransactionScope.this.resources.instance());
 				ResultSet answer = answer(statement);
 				int process = answer.getInt(1);
 				return answer.wasNull() ? REFUSED : (process > 0) ? accept(hold, statement, process) : process;
@@ -366,7 +367,8 @@ final class TransactionScope {
 		private boolean tryAcquirePermit(Hold hold, List<AdvisoryLockKey> permits, boolean mayWait) {
 			String sql = PostgresAdvisoryLockFunctions.tryTransactionPermits(permits, mayWait);
 			return isGranted(sql, (statement) -> {
-				PostgresAdvisoryLockFunctions.bindHolder(statement, this.key, permits);
+				PostgresAdvisoryLockFunctions.bindHolder(statement, this.key,
+						TransactionScope.this.resources.instance(), permits);
 				ResultSet answer = answer(statement);
 				int granted = answer.getInt(1);
 				if (answer.wasNull() || granted == 0) {

@@ -204,7 +204,14 @@ public final class InstancePresence implements SmartLifecycle {
 			.sorted()
 			.map((role) -> this.led.getOrDefault(role, new KnownInstance.Role(role, null, null)))
 			.toList();
-		this.ledger.get().repository().appear(this.namespace, this.version, roles, !this.known);
+		PostgresAdvisoryLockLedger ledger = this.ledger.get();
+		while (!ledger.repository().appear(this.namespace, this.version, roles, !this.known)) {
+			String before = ledger.instance().name();
+			ledger.instance().giveWay();
+			if (this.known) {
+				ledger.repository().rename(this.namespace, before);
+			}
+		}
 		this.known = true;
 	}
 

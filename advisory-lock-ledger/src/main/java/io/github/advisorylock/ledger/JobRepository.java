@@ -39,6 +39,7 @@ import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import java.util.function.Predicate;
+import java.util.function.Supplier;
 import java.util.stream.IntStream;
 
 import io.github.advisorylock.AdvisoryLockKey;
@@ -95,7 +96,7 @@ public class JobRepository {
 
 	private final LedgerTables tables;
 
-	private final String instance;
+	private final Supplier<String> instance;
 
 	private final RunQuestions questions;
 
@@ -109,7 +110,7 @@ public class JobRepository {
 	 */
 	private volatile Collection<JobFacts> untold = List.of();
 
-	JobRepository(LedgerConnections connections, LedgerTables tables, String instance) {
+	JobRepository(LedgerConnections connections, LedgerTables tables, Supplier<String> instance) {
 		this.connections = connections;
 		this.tables = tables;
 		this.instance = instance;
@@ -161,18 +162,46 @@ public class JobRepository {
 	}
 
 	/**
+	 * Return whether another instance that lives has the name of this one.
+	 */
+	boolean hasNamesake(String namespace) {
+		return this.connections.apart((apart) -> JdbcClient.create(apart)
+			.sql(this.tables.in("SELECT EXISTS (" + JobStatements.NAMESAKE + ")"))
+			.param("namespace", namespace)
+			.param("instance", this.instance.get())
+			.param("born", BORN)
+			.query(Boolean.class)
+			.single());
+	}
+
+	/**
+	 * Say that this instance has another name now.
+	 */
+	void rename(String namespace, String before) {
+		this.connections.apartWithin(LONGEST_OBSERVATION_MILLIS,
+				(apart) -> JdbcClient.create(apart)
+					.sql(this.tables.in(JobStatements.RENAME))
+					.param("namespace", namespace)
+					.param("before", text(before))
+					.param("instance", this.instance.get())
+					.param("born", BORN)
+					.update());
+	}
+
+	/**
 	 * Say that this instance is there.
 	 * @param first whether it says so for the first time
+	 * @return {@code false} if another one that lives has its name, and nothing was said
 	 */
-	void appear(String namespace, @Nullable String version, List<KnownInstance.Role> roles, boolean first) {
+	boolean appear(String namespace, @Nullable String version, List<KnownInstance.Role> roles, boolean first) {
 		Collection<JobFacts> jobs = this.untold;
 		Map<String, Set<String>> schedules = schedules(jobs, namespace);
-		this.connections.apartWithin(LONGEST_OBSERVATION_MILLIS, (apart) -> {
+		boolean appeared = this.connections.apartWithin(LONGEST_OBSERVATION_MILLIS, (apart) -> {
 			long said = System.nanoTime();
-			JdbcClient.create(apart)
+			int rows = JdbcClient.create(apart)
 				.sql(this.tables.in(JobStatements.APPEAR))
 				.param("namespace", namespace)
-				.param("instance", this.instance)
+				.param("instance", this.instance.get())
 				.param("version", text(version), Types.VARCHAR)
 				.param("born", BORN)
 				.param("library", JobRepository.class.getPackage().getImplementationVersion(), Types.VARCHAR)
@@ -187,11 +216,12 @@ public class JobRepository {
 				.param("took", this.took)
 				.update();
 			this.took = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - said);
-			return this.took;
+			return rows == 1;
 		});
-		if (this.untold == jobs) {
+		if (appeared && this.untold == jobs) {
 			this.untold = List.of();
 		}
+		return appeared;
 	}
 
 	/**
@@ -217,7 +247,7 @@ public class JobRepository {
 				(apart) -> JdbcClient.create(apart)
 					.sql(this.tables.in(JobStatements.LEAVE))
 					.param("namespace", namespace)
-					.param("instance", this.instance)
+					.param("instance", this.instance.get())
 					.param("born", BORN)
 					.update());
 	}

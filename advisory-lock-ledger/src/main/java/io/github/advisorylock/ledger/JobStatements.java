@@ -177,22 +177,46 @@ final class JobStatements {
 			""";
 
 	/**
+	 * An instance that was there before this one, has its name, and lives: it has said so
+	 * since this one began, or a moment ago on a connection that is still open.
+	 */
+	static final String NAMESAKE = """
+			SELECT FROM {instance} o LEFT JOIN {instance} i
+			  ON i.namespace = o.namespace AND i.instance = o.instance AND i.born_at = CAST(:born AS timestamptz) AND i.stopped_at IS NULL
+			WHERE o.namespace = :namespace AND o.instance = :instance AND o.born_at <> CAST(:born AS timestamptz)
+			  AND o.stopped_at IS NULL AND coalesce((o.started_at, o.born_at) < (i.started_at, i.born_at), true)
+			  AND (o.seen_at > i.started_at OR (o.seen_at > pg_catalog.clock_timestamp() - INTERVAL '14 seconds'
+			    AND EXISTS (SELECT FROM pg_catalog.pg_stat_activity a
+			      WHERE a.pid = o.backend AND a.datname = pg_catalog.current_database())))
+			""";
+
+	/**
+	 * Give the row of an instance another name.
+	 */
+	static final String RENAME = """
+			UPDATE {instance} i SET instance = :instance
+			WHERE i.namespace = :namespace AND i.instance = :before AND i.born_at = CAST(:born AS timestamptz)
+			""";
+
+	/**
 	 * Say that an instance is there. Of the difference of the clocks, the time that the
 	 * message took explains as much as its last round trip.
 	 */
-	static final String APPEAR = """
+	static final String APPEAR = "WITH namesake AS MATERIALIZED (" + NAMESAKE + """
+			)
 			INSERT INTO {instance} AS i (namespace, instance, born_at, version, library, clock_skew_ms, roles, terms,
-			  led_since, schedules)
-			VALUES (:namespace, :instance, CAST(:born AS timestamptz), :version, :library,
+			  led_since, schedules, backend)
+			SELECT :namespace, :instance, CAST(:born AS timestamptz), :version, :library,
 			  (SELECT greatest(least(c.skew, 0), c.skew - :took) FROM (SELECT CAST(pg_catalog.date_part('epoch',
 			    pg_catalog.clock_timestamp() - CAST(:now AS timestamptz)) * 1000 AS bigint) AS skew) c),
 			  CAST(:roles AS text[]), pg_catalog.array_replace(CAST(:terms AS bigint[]), CAST(-1 AS bigint), NULL),
 			  CAST(pg_catalog.array_replace(CAST(:since AS text[]), '', NULL) AS timestamptz[]),
-			  pg_catalog.jsonb_object(CAST(:keys AS text[]), CAST(:schedules AS text[])))
+			  pg_catalog.jsonb_object(CAST(:keys AS text[]), CAST(:schedules AS text[])), pg_catalog.pg_backend_pid()
+			WHERE NOT EXISTS (SELECT FROM namesake)
 			ON CONFLICT (namespace, instance, born_at) DO UPDATE SET seen_at = excluded.seen_at, stopped_at = NULL,
 			  started_at = CASE WHEN :first THEN excluded.started_at ELSE i.started_at END, version = excluded.version,
 			  library = excluded.library, clock_skew_ms = excluded.clock_skew_ms, roles = excluded.roles,
-			  terms = excluded.terms, led_since = excluded.led_since,
+			  terms = excluded.terms, led_since = excluded.led_since, backend = excluded.backend,
 			  schedules = coalesce(nullif(excluded.schedules, '{}'), i.schedules)
 			""";
 

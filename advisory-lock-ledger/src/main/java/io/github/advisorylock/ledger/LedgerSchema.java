@@ -81,7 +81,7 @@ record LedgerSchema(LedgerConnections connections, LedgerSettings settings) {
 			      || 'error_class, attempt, template, lock, keep_until, trace_id, stack_trace, hang_stack'),
 			    ('completion', 'namespace, key', 'completed_at, remember_until, result'),
 			    ('instance', 'namespace, instance, born_at', 'started_at, seen_at, stopped_at, version, library, clock_skew_ms, '
-			      || 'roles, terms, led_since, schedules'),
+			      || 'roles, terms, led_since, schedules, backend, drained_at, drained_by'),
 			    ('pause', 'namespace, key', 'paused_at, paused_by, reason'),
 			    ('question', 'id', 'lock, asked_at, instances, threads, thread_states, stacks, processes'),
 			    ('schedule', 'namespace, key, effective_at', 'expression, zone, changed_at, changed_by, reason'),
@@ -106,8 +106,8 @@ record LedgerSchema(LedgerConnections connections, LedgerSettings settings) {
 			    CASE WHEN o.relkind = 'f' THEN 'a foreign table' WHEN o.relkind = 'v' AND w.kind <> 'job_state' THEN 'a view' END
 			      AS other_kind,
 			    CASE WHEN w.kind = 'job_state' THEN pg_catalog.pg_get_viewdef(o.oid) NOT LIKE '%CANCELLED%'
-			      WHEN w.kind = 'instance' THEN NOT EXISTS (
-			        SELECT FROM pg_catalog.pg_attribute a WHERE a.attrelid = o.oid AND a.attname = 'schedules')
+			      WHEN w.kind = 'instance' THEN 2 > (SELECT count(*) FROM pg_catalog.pg_attribute a
+			        WHERE a.attrelid = o.oid AND a.attname IN ('schedules', 'drained_at'))
 			      ELSE EXISTS (SELECT FROM pg_catalog.pg_constraint k CROSS JOIN LATERAL pg_catalog.pg_get_constraintdef(k.oid) d (text)
 			        WHERE k.conrelid = o.oid AND k.contype = 'c' AND d.text LIKE '%ABANDONED%' AND d.text NOT LIKE '%CANCELLED%')
 			      END AS outdated,

@@ -32,6 +32,7 @@ import java.util.function.Supplier;
 import javax.sql.DataSource;
 
 import io.github.advisorylock.AdvisoryLockKey;
+import io.github.advisorylock.LockInstance;
 import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.LockScope;
@@ -85,7 +86,9 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger, RunLedger
 
 	private final RecentKeys recentKeys = new RecentKeys();
 
-	private final String instance;
+	private final String namespace;
+
+	private final LockInstance instance;
 
 	private final JobFinder finder;
 
@@ -103,7 +106,7 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger, RunLedger
 	 * @param dataSource the DataSource that has the locks
 	 * @param settings how the ledger is kept
 	 * @param defaultNamespace the namespace of keys that no method has
-	 * @param instance the name of this instance, for the history
+	 * @param instance this instance, for the history
 	 * @param methods knows the annotated methods
 	 * @param isHere whether a method has its lock on that DataSource
 	 * @param beans has their beans
@@ -111,14 +114,14 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger, RunLedger
 	 * {@link JobResumedEvent}, {@link JobTickRetriedEvent}, {@link JobForgottenEvent}
 	 */
 	public PostgresAdvisoryLockLedger(DataSource dataSource, LedgerSettings settings, String defaultNamespace,
-			String instance, SingleRunnerAnnotationBeanPostProcessor methods, Predicate<SingleRunnerMethod> isHere,
-			BeanFactory beans, Consumer<Object> eventPublisher) {
+			LockInstance instance, SingleRunnerAnnotationBeanPostProcessor methods,
+			Predicate<SingleRunnerMethod> isHere, BeanFactory beans, Consumer<Object> eventPublisher) {
 		this(dataSource, settings, defaultNamespace, instance, new RecordedMethodRegistry(methods, beans, isHere),
 				methods::changedSchedules, eventPublisher);
 	}
 
 	private PostgresAdvisoryLockLedger(DataSource dataSource, LedgerSettings settings, String defaultNamespace,
-			String instance, RecordedMethodRegistry methods, IntSupplier changedSchedules,
+			LockInstance instance, RecordedMethodRegistry methods, IntSupplier changedSchedules,
 			Consumer<Object> eventPublisher) {
 		this(dataSource, settings, defaultNamespace, instance, methods::withFixedKey, methods::jobs, changedSchedules,
 				eventPublisher);
@@ -126,14 +129,14 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger, RunLedger
 
 	PostgresAdvisoryLockLedger(DataSource dataSource, LedgerSettings settings, String defaultNamespace, String instance,
 			Supplier<? extends Collection<JobFinder.LedgerMethod>> methods) {
-		this(dataSource, settings, defaultNamespace, instance, methods,
+		this(dataSource, settings, defaultNamespace, new LockInstance(instance), methods,
 				() -> methods.get().stream().map((method) -> JobFacts.unknown(method.name())).toList(), () -> 0,
 				(event) -> {
 				});
 	}
 
 	private PostgresAdvisoryLockLedger(DataSource dataSource, LedgerSettings settings, String defaultNamespace,
-			String instance, Supplier<? extends Collection<JobFinder.LedgerMethod>> methods,
+			LockInstance instance, Supplier<? extends Collection<JobFinder.LedgerMethod>> methods,
 			Supplier<List<JobFacts>> jobs, IntSupplier changedSchedules, Consumer<Object> eventPublisher) {
 		Assert.notNull(dataSource, "'dataSource' must not be null");
 		Assert.notNull(settings, "'settings' must not be null");
@@ -141,6 +144,7 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger, RunLedger
 		this.settings = settings;
 		this.eventPublisher = eventPublisher;
 		this.instance = instance;
+		this.namespace = defaultNamespace;
 		this.connections = new LedgerConnections(target);
 		this.schema = new LedgerSchema(this.connections, settings);
 		this.jobs = new RegisteredJobs(this.connections, jobs, changedSchedules);
@@ -155,11 +159,14 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger, RunLedger
 	 */
 	public void prepare() {
 		LedgerSchema.Opened schema = this.schema.open();
-		String instance = this.connections.text().of(this.instance);
+		Supplier<String> instance = () -> this.connections.text().of(this.instance.name());
 		RunRepository runs = new RunRepository(this.connections, RunStatements.of(schema.tables()), this.settings,
 				instance, this.recentKeys, this.jobs::find);
 		this.opened = new Opened(schema, runs, new JobRepository(this.connections, schema.tables(), instance),
 				new OperatorRepository(this.connections, schema.tables()));
+		while (repository().hasNamesake(this.namespace)) {
+			this.instance.giveWay();
+		}
 		this.whenOpen.run();
 		this.jobs.register(repository());
 	}
@@ -234,6 +241,13 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger, RunLedger
 	 */
 	public JobRepository repository() {
 		return opened().jobs();
+	}
+
+	/**
+	 * Return the instance whose runs are recorded.
+	 */
+	LockInstance instance() {
+		return this.instance;
 	}
 
 	/**

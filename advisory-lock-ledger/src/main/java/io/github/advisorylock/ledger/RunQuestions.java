@@ -27,6 +27,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Function;
 import java.util.function.Predicate;
+import java.util.function.Supplier;
 
 import io.github.advisorylock.jdbc.Hold;
 import io.github.advisorylock.jdbc.Run;
@@ -91,7 +92,7 @@ final class RunQuestions {
 
 	private final LedgerTables tables;
 
-	private final String instance;
+	private final Supplier<String> instance;
 
 	/**
 	 * Those of the open questions that were answered. Not told by the name of the
@@ -99,7 +100,7 @@ final class RunQuestions {
 	 */
 	private final Set<Long> answered = ConcurrentHashMap.newKeySet();
 
-	RunQuestions(LedgerConnections connections, LedgerTables tables, String instance) {
+	RunQuestions(LedgerConnections connections, LedgerTables tables, Supplier<String> instance) {
 		this.connections = connections;
 		this.tables = tables;
 		this.instance = instance;
@@ -157,7 +158,7 @@ final class RunQuestions {
 	private void answer(NamedParameterJdbcOperations jdbc, long id, List<Run.Stack> stacks) {
 		if (!stacks.isEmpty()) {
 			statement(jdbc, ANSWER).param("id", id)
-				.param("instances", array(stacks, (stack) -> this.instance))
+				.param("instances", array(stacks, (stack) -> this.instance.get()))
 				.param("threads", array(stacks, (stack) -> text(stack.thread())))
 				.param("states", array(stacks, (stack) -> (stack.state() != null) ? stack.state().name() : null))
 				.param("stacks", array(stacks, (stack) -> text(String.join("\n", stack.frames()))))

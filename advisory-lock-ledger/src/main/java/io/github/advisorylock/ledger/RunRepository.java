@@ -28,6 +28,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
+import java.util.function.Supplier;
 
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.LockOutcome;
@@ -62,7 +63,7 @@ final class RunRepository {
 
 	private final LedgerSettings settings;
 
-	private final String instance;
+	private final Supplier<String> instance;
 
 	private final RecentKeys recentKeys;
 
@@ -73,8 +74,8 @@ final class RunRepository {
 
 	private final Set<JobName> skipped = ConcurrentHashMap.newKeySet();
 
-	RunRepository(LedgerConnections connections, RunStatements statements, LedgerSettings settings, String instance,
-			RecentKeys recentKeys, Function<JobName, @Nullable JobFacts> jobs) {
+	RunRepository(LedgerConnections connections, RunStatements statements, LedgerSettings settings,
+			Supplier<String> instance, RecentKeys recentKeys, Function<JobName, @Nullable JobFacts> jobs) {
 		this.connections = connections;
 		this.statements = statements;
 		this.settings = settings;
@@ -116,7 +117,7 @@ final class RunRepository {
 	}
 
 	String instance() {
-		return this.instance;
+		return this.instance.get();
 	}
 
 	/**

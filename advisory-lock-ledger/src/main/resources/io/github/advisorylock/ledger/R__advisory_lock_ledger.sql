@@ -90,6 +90,7 @@ CREATE TABLE IF NOT EXISTS advisory_lock_run (
 CREATE INDEX IF NOT EXISTS advisory_lock_run_failure ON advisory_lock_run (namespace, template, id)
   WHERE template IS NOT NULL AND failed;
 CREATE INDEX IF NOT EXISTS advisory_lock_run_until ON advisory_lock_run (keep_until);
+CREATE INDEX IF NOT EXISTS advisory_lock_run_time ON advisory_lock_run (namespace, failed, started_at);
 
 -- Keys that are never run again while they are remembered
 CREATE TABLE IF NOT EXISTS advisory_lock_completion (
@@ -118,6 +119,11 @@ CREATE TABLE IF NOT EXISTS advisory_lock_instance (
   terms            bigint[],
   led_since        timestamptz[],
   schedules        jsonb,
+  -- the server process that it said last by that it is there
+  backend          integer,
+  -- since when it begins no run, as an operator wants, and who that was
+  drained_at       timestamptz,
+  drained_by       text,
   PRIMARY KEY (namespace, instance, born_at)
 );
 
@@ -170,7 +176,8 @@ ALTER TABLE advisory_lock_run DROP CONSTRAINT IF EXISTS advisory_lock_run_outcom
   ADD CONSTRAINT advisory_lock_run_outcome_check
   CHECK (outcome IN ('EXECUTED', 'FAILED', 'ABANDONED', 'CANCELLED')) NOT VALID;
 
-ALTER TABLE advisory_lock_instance ADD COLUMN IF NOT EXISTS schedules jsonb;
+ALTER TABLE advisory_lock_instance ADD COLUMN IF NOT EXISTS schedules jsonb, ADD COLUMN IF NOT EXISTS backend integer,
+  ADD COLUMN IF NOT EXISTS drained_at timestamptz, ADD COLUMN IF NOT EXISTS drained_by text;
 
 -- Not in a transaction: the token of a run that was rolled back is never given again
 CREATE SEQUENCE IF NOT EXISTS advisory_lock_fencing_token AS bigint;

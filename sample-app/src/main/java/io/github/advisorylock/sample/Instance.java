@@ -16,12 +16,9 @@
 
 package io.github.advisorylock.sample;
 
-import java.net.InetAddress;
-import java.net.UnknownHostException;
-
+import io.github.advisorylock.LockInstance;
 import io.github.advisorylock.sample.environment.PortReservation;
 
-import org.springframework.core.env.Environment;
 import org.springframework.stereotype.Component;
 
 /**
@@ -32,13 +29,11 @@ public class Instance {
 
 	private final PortReservation port;
 
-	private final String name;
+	private final LockInstance instance;
 
-	Instance(PortReservation port, Environment environment) throws UnknownHostException {
+	Instance(PortReservation port, LockInstance instance) {
 		this.port = port;
-		String host = environment.getProperty("HOSTNAME", "");
-		this.name = (host.isBlank() ? InetAddress.getLocalHost().getHostName() : host) + ":"
-				+ ProcessHandle.current().pid();
+		this.instance = instance;
 	}
 
 	/**
@@ -60,10 +55,10 @@ public class Instance {
 	/**
 	 * Return the name that the library has for this instance, in the ledger and on the
 	 * operators' page.
-	 * @return host and process id
+	 * @return the name, host and process id unless it is set
 	 */
 	public String name() {
-		return this.name;
+		return this.instance.name();
 	}
 
 	@Override

@@ -22,7 +22,7 @@ import java.util.stream.Stream;
 
 import io.github.advisorylock.annotation.Once;
 import io.github.advisorylock.annotation.SingleRunner;
-import io.github.advisorylock.jdbc.InstanceName;
+import io.github.advisorylock.LockInstance;
 import io.github.advisorylock.testsupport.TestPostgres;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -64,7 +64,7 @@ class DifferingSchedulesTests {
 				.execute("UPDATE operated_instance SET started_at = now() - interval '11 minutes' WHERE " + OWN);
 			Map<String, Object> problem = differing(second).get(0);
 			assertThat(problem).containsEntry("key", "poll")
-				.containsEntry("instance", InstanceName.get())
+				.containsEntry("instance", new LockInstance(null).name())
 				.containsEntry("detail", "fixedDelay PT2.137S, but fixedDelay PT2S on other:1");
 			assertThat(differing(second)).hasSize(1);
 			TestPostgres.execute("UPDATE operated_instance SET seen_at = now() - interval '1 minute' WHERE instance = "
@@ -89,7 +89,7 @@ class DifferingSchedulesTests {
 				.satisfies((problem) -> assertThat(problem).containsEntry("key", "nightly")
 					.containsEntry("detail",
 							"cron 0 0 3 * * * UTC with maxRetries 1, but cron 0 0 3 * * * UTC with maxRetries 3 on "
-									+ InstanceName.get()));
+									+ new LockInstance(null).name()));
 		}
 	}
 

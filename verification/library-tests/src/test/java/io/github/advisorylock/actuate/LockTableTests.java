@@ -30,7 +30,7 @@ import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.LockScope;
 import io.github.advisorylock.annotation.LeaderOnly;
 import io.github.advisorylock.annotation.SingleRunner;
-import io.github.advisorylock.jdbc.InstanceName;
+import io.github.advisorylock.LockInstance;
 import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
 import io.github.advisorylock.testsupport.ForeignSession;
 import io.github.advisorylock.testsupport.Patience;
@@ -87,7 +87,7 @@ class LockTableTests {
 		try (Gate gate = Gate.enteredBy(jobs::report)) {
 			Map<String, Object> job = EndpointAnswer.job(application, "report");
 			assertThat(job).containsEntry("state", "running");
-			assertThat(holder(job)).containsEntry("instance", InstanceName.get())
+			assertThat(holder(job)).containsEntry("instance", new LockInstance(null).name())
 				.containsEntry("pid", pid("report"))
 				.containsEntry("state", "idle in transaction")
 				.containsKeys("application", "user", "client", "query")
@@ -103,7 +103,7 @@ class LockTableTests {
 		try (Gate gate = Gate.enteredBy(jobs::export)) {
 			Map<String, Object> job = EndpointAnswer.job(application, "export");
 			assertThat(job).containsEntry("state", "running");
-			assertThat(holder(job)).containsEntry("instance", InstanceName.get())
+			assertThat(holder(job)).containsEntry("instance", new LockInstance(null).name())
 				.containsEntry("pid", pid("export"))
 				.containsEntry("since", instant("SELECT started_at FROM operated_run WHERE key = 'export'"));
 		}

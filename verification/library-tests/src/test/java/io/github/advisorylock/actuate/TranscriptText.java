@@ -22,7 +22,7 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 import com.jayway.jsonpath.JsonPath;
-import io.github.advisorylock.jdbc.InstanceName;
+import io.github.advisorylock.LockInstance;
 
 import org.springframework.util.StringUtils;
 
@@ -53,7 +53,7 @@ final class TranscriptText {
 	}
 
 	private static String json(String answer) {
-		String text = print(JsonPath.<Object>read(answer, "$"), "").replace(InstanceName.get(), "shop-1:1")
+		String text = print(JsonPath.<Object>read(answer, "$"), "").replace(new LockInstance(null).name(), "shop-1:1")
 			.replace("io.github.advisorylock.actuate.EndpointTranscriptTests$Jobs", "com.example.shop.Jobs")
 			.replaceAll("\"al:shop@[^\"]+\"", "\"al:shop@shop-1:1\"");
 		for (Map.Entry<Pattern, String> fixed : FIXED.entrySet()) {

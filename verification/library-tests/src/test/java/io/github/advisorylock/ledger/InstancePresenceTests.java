@@ -26,7 +26,7 @@ import java.util.concurrent.TimeUnit;
 
 import com.zaxxer.hikari.HikariDataSource;
 import io.github.advisorylock.annotation.SingleRunner;
-import io.github.advisorylock.jdbc.InstanceName;
+import io.github.advisorylock.LockInstance;
 import io.github.advisorylock.jdbc.LockScheduler;
 import io.github.advisorylock.testsupport.LockContextRunner;
 import io.github.advisorylock.testsupport.Patience;
@@ -239,7 +239,7 @@ class InstancePresenceTests extends AbstractLedgerTests {
 			assertThat(context).hasNotFailed();
 			Awaitility.await()
 				.until(() -> TestPostgres.query("SELECT instance || ' ' || version FROM presence.al_instance")
-					.equals(List.of(InstanceName.get() + " 7.8")));
+					.equals(List.of(new LockInstance(null).name() + " 7.8")));
 			assertThat(facts()).containsExactly(
 					"nightly " + Jobs.class.getName() + ".nightly TRANSACTION [{\"type\":\"cron\",\"expression\":"
 							+ "\"0 0 3 * * *\",\"zone\":\"Europe/Berlin\"}] NONE",
@@ -248,7 +248,7 @@ class InstancePresenceTests extends AbstractLedgerTests {
 			assertThat(TestPostgres.query("SELECT lock FROM presence.al_job WHERE lock NOT LIKE '%:1'")).isEmpty();
 		});
 		assertThat(TestPostgres.query("SELECT instance FROM presence.al_instance WHERE stopped_at IS NOT NULL"))
-			.containsExactly(InstanceName.get());
+			.containsExactly(new LockInstance(null).name());
 		TestPostgres.execute("TRUNCATE presence.al_instance");
 		runner.withPropertyValues("advisory-lock.ledger.instances=false", "nightly.cron=0 0 4 * * *").run((context) -> {
 			assertThat(context).doesNotHaveBean(InstancePresence.class);

@@ -33,7 +33,7 @@ import io.github.advisorylock.AdvisoryLockKeyFactory;
 import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.LockScope;
 import io.github.advisorylock.jdbc.AbstractLockTests;
-import io.github.advisorylock.jdbc.InstanceName;
+import io.github.advisorylock.LockInstance;
 import io.github.advisorylock.jdbc.LockScheduler;
 import io.github.advisorylock.jdbc.LockSession;
 import io.github.advisorylock.jdbc.LockSessionSettings;
@@ -123,7 +123,7 @@ public final class LedgerInstance implements AutoCloseable {
 		LedgerSettings settings = new LedgerSettings(AbstractLedgerTests.PREFIX, false, Duration.ofDays(30), 1000,
 				Duration.ofDays(7));
 		PostgresAdvisoryLockLedger ledger = new PostgresAdvisoryLockLedger(pool, settings, AbstractLockTests.NAMESPACE,
-				InstanceName.get(), List::of);
+				new LockInstance(null).name(), List::of);
 		InstancePresence presence = new InstancePresence(() -> ledger, "killed", null, List::of,
 				LockScheduler.Threads.ofCurrent());
 		ledger.whenOpen(presence::ledgerOpened);

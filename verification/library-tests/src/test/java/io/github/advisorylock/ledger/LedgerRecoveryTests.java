@@ -22,7 +22,7 @@ import java.util.List;
 import io.github.advisorylock.LockLostException;
 import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.LockScope;
-import io.github.advisorylock.jdbc.InstanceName;
+import io.github.advisorylock.LockInstance;
 import io.github.advisorylock.jdbc.LockSessionSettings;
 import io.github.advisorylock.jdbc.LockSessionSettings.WhenLost;
 import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
@@ -107,7 +107,7 @@ class LedgerRecoveryTests extends AbstractLedgerTests {
 		assertThat(execute(scope, TICK)).isEqualTo(LockOutcome.EXECUTED);
 		assertThat(outcomes()).containsExactly("ABANDONED", "EXECUTED");
 		assertThat(TestPostgres.query("SELECT instance FROM ledger_tests_run ORDER BY id").get(0))
-			.startsWith(InstanceName.get().substring(0, InstanceName.get().lastIndexOf(':')));
+			.startsWith(new LockInstance(null).name().substring(0, new LockInstance(null).name().lastIndexOf(':')));
 	}
 
 	@ParameterizedTest

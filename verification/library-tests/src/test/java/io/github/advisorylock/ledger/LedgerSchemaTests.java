@@ -83,7 +83,8 @@ class LedgerSchemaTests {
 		always(this.runner).run((context) -> assertThat(columns()).containsExactly(
 				"advisory_lock_completion: namespace, key, completed_at, remember_until, result",
 				"advisory_lock_instance: namespace, instance, born_at, started_at, seen_at, stopped_at, version, "
-						+ "library, clock_skew_ms, roles, terms, led_since, schedules",
+						+ "library, clock_skew_ms, roles, terms, led_since, schedules, backend, drained_at, "
+						+ "drained_by",
 				"advisory_lock_job: namespace, key, first_seen_at, last_tick, last_started_at, last_finished_at, "
 						+ "last_outcome, fencing_token, template, resumed_at, open_tick, attempts, failed_attempts, given_up, "
 						+ "cancelled_at, failures, retry_at, next_at, remember_until, held_until, held_since, method, scope, schedules, once, "
@@ -236,6 +237,8 @@ class LedgerSchemaTests {
 		analysis = LockContextRunner
 			.analyzeFailure(this.runner.withPropertyValues("advisory-lock.ledger.initialize-schema=never"));
 		assertThat(analysis.getDescription()).contains("advisory_lock_instance lacks schedules");
+		TestPostgres.execute("ALTER TABLE " + prefix + "instance DROP COLUMN backend, DROP COLUMN drained_at, "
+				+ "DROP COLUMN drained_by");
 		always(this.runner).run((context) -> assertThat(context.getBean(Payments.class).pay("1")).isNull());
 		this.runner.withPropertyValues("advisory-lock.ledger.initialize-schema=never").run((context) -> {
 			assertThat(context).hasNotFailed();
