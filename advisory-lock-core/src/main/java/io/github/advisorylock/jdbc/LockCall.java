@@ -17,7 +17,6 @@
 package io.github.advisorylock.jdbc;
 
 import java.time.Duration;
-import java.time.Instant;
 import java.util.concurrent.Future;
 import java.util.function.BiConsumer;
 import java.util.function.Consumer;
@@ -26,7 +25,6 @@ import java.util.function.Supplier;
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.LockCallback;
 import io.github.advisorylock.LockLostException;
-import io.github.advisorylock.LockMode;
 import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.LockScope;
