@@ -18,10 +18,11 @@ package io.github.advisorylock;
 
 import java.time.Duration;
 import java.time.Instant;
+import java.util.LinkedHashMap;
+import java.util.Map;
 import java.util.Optional;
 import java.util.StringJoiner;
 import java.util.function.Consumer;
-import java.util.function.Function;
 import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
@@ -84,7 +85,7 @@ public final class LockRequest {
 	public LockRequest namespace(String namespace) {
 		Assert.notNull(namespace, "'namespace' must not be null");
 		Assert.state(this.settings.key == null, "'namespace' must not be set on a request for a ready-made key");
-		return with((settings) -> settings.namespace = namespace);
+		return change((settings) -> settings.namespace = namespace);
 	}
 
 	/**
@@ -98,7 +99,7 @@ public final class LockRequest {
 	 */
 	public LockRequest scope(LockScope scope) {
 		Assert.notNull(scope, "'scope' must not be null");
-		return with((settings) -> settings.scope = scope);
+		return change((settings) -> settings.scope = scope);
 	}
 
 	/**
@@ -110,7 +111,7 @@ public final class LockRequest {
 	 */
 	public LockRequest mode(LockMode mode) {
 		Assert.notNull(mode, "'mode' must not be null");
-		return with((settings) -> settings.mode = mode);
+		return change((settings) -> settings.mode = mode);
 	}
 
 	/**
@@ -129,7 +130,7 @@ public final class LockRequest {
 	 */
 	public LockRequest permits(int permits) {
 		AdvisoryLockKey.checkPermits("permits", permits);
-		return with((settings) -> settings.permits = permits);
+		return change((settings) -> settings.permits = permits);
 	}
 
 	/**
@@ -142,7 +143,7 @@ public final class LockRequest {
 	public LockRequest waitFor(Duration waitFor) {
 		Assert.notNull(waitFor, "'waitFor' must not be null");
 		Assert.isTrue(!waitFor.isNegative(), "'waitFor' must not be negative");
-		return with((settings) -> settings.waitFor = waitFor);
+		return change((settings) -> settings.waitFor = waitFor);
 	}
 
 	/**
@@ -159,7 +160,7 @@ public final class LockRequest {
 	public LockRequest maxRun(Duration maxRun) {
 		Assert.notNull(maxRun, "'maxRun' must not be null");
 		Assert.isTrue(maxRun.compareTo(Duration.ZERO) > 0, "'maxRun' must be more than zero");
-		return with((settings) -> settings.maxRun = maxRun);
+		return change((settings) -> settings.maxRun = maxRun);
 	}
 
 	/**
@@ -170,20 +171,7 @@ public final class LockRequest {
 	 * @return a changed copy
 	 */
 	public LockRequest oncePerKey() {
-		return with((settings) -> settings.oncePerKey = true);
-	}
-
-	/**
-	 * Keep what the work returns, in its transaction and as long as the key is
-	 * remembered. Means nothing without {@link #oncePerKey()}. For advice that can give
-	 * it to who comes again: {@link AdvisoryLockOperations#execute} returns no value
-	 * then.
-	 * @param format makes a text of it; what that throws fails the run
-	 * @return a changed copy
-	 */
-	public LockRequest keepResult(Function<@Nullable Object, String> format) {
-		Assert.notNull(format, "'format' must not be null");
-		return with((settings) -> settings.resultFormat = format);
+		return change((settings) -> settings.oncePerKey = true);
 	}
 
 	/**
@@ -195,7 +183,7 @@ public final class LockRequest {
 	 */
 	public LockRequest oncePerTick(Instant tick) {
 		Assert.notNull(tick, "'tick' must not be null");
-		return with((settings) -> {
+		return change((settings) -> {
 			settings.tick = tick;
 			settings.durable = true;
 		});
@@ -214,23 +202,10 @@ public final class LockRequest {
 	public LockRequest rememberTick(Instant tick, Duration memory) {
 		Assert.notNull(tick, "'tick' must not be null");
 		Assert.isTrue(memory.compareTo(Duration.ZERO) > 0, "'memory' must be more than zero");
-		return with((settings) -> {
+		return change((settings) -> {
 			settings.tick = tick;
 			settings.memory = memory;
 		});
-	}
-
-	/**
-	 * Do the work once for an interval as long as the application lives that did it: the
-	 * interval is remembered by a lock of its own until nine tenths of it are over. It is
-	 * {@link LockOutcome#TOO_SOON} before that, unless the run failed. Only for
-	 * {@link AdvisoryLockOperations#execute}.
-	 * @param interval the interval
-	 * @return a changed copy
-	 */
-	public LockRequest oncePerInterval(Interval interval) {
-		Assert.notNull(interval, "'interval' must not be null");
-		return with((settings) -> settings.interval = interval);
 	}
 
 	/**
@@ -243,46 +218,22 @@ public final class LockRequest {
 	public LockRequest minInterval(Duration minInterval) {
 		Assert.notNull(minInterval, "'minInterval' must not be null");
 		Assert.isTrue(minInterval.compareTo(Duration.ZERO) > 0, "'minInterval' must be more than zero");
-		return with((settings) -> settings.minInterval = minInterval);
+		return change((settings) -> settings.minInterval = minInterval);
 	}
 
 	/**
-	 * Wait after a failed attempt of a tick before the next one, whichever instance makes
-	 * it: {@link LockOutcome#TOO_SOON} until then, first 30 s, at most 10 min, by the
-	 * clock of the database. Means nothing without {@link #oncePerTick(Instant)}.
+	 * Carry something along that advice and an implementation of the operations have
+	 * agreed on, instead of what is carried of the same class. Means nothing to others.
+	 * @param detail what to carry
 	 * @return a changed copy
 	 */
-	public LockRequest backOff() {
-		return with((settings) -> settings.backOff = true);
-	}
-
-	/**
-	 * Tell a failed attempt of a tick from one that has vanished, as any instance makes
-	 * up for that: after one failure more than this, and after a run that was told to
-	 * end, who {@linkplain #backOff() backs off} is {@link LockOutcome#TOO_SOON} until an
-	 * operator has the tick tried again. A run that ends with its lock or its application
-	 * has not failed. Means nothing without {@link #oncePerTick(Instant)}.
-	 * <p>
-	 * By default a failure may be followed by any number of attempts.
-	 * @param maxRetries how many attempts may follow the first one that fails, 0 or more
-	 * @return a changed copy
-	 */
-	public LockRequest maxRetries(int maxRetries) {
-		Assert.isTrue(maxRetries >= 0, "'maxRetries' must not be negative");
-		return with((settings) -> settings.maxRetries = maxRetries);
-	}
-
-	/**
-	 * Record the run in the ledger, and let it be paused there, even if nothing else is
-	 * asked of the ledger. Only for {@link AdvisoryLockOperations#execute}.
-	 * @param template the text that keys of this kind are made from, not empty: operators
-	 * see them under it, rather than each on its own; the name of the key where that is
-	 * the only one
-	 * @return a changed copy
-	 */
-	public LockRequest recordedUnder(String template) {
-		Assert.hasText(template, "'template' must not be empty");
-		return with((settings) -> settings.template = template);
+	public LockRequest with(Object detail) {
+		Assert.notNull(detail, "'detail' must not be null");
+		return change((settings) -> {
+			Map<Class<?>, Object> details = new LinkedHashMap<>(settings.details);
+			details.put(detail.getClass(), detail);
+			settings.details = details;
+		});
 	}
 
 	/**
@@ -294,19 +245,18 @@ public final class LockRequest {
 	 */
 	public LockRequest transactionManager(String transactionManager) {
 		Assert.hasText(transactionManager, "'transactionManager' must not be empty");
-		return with((settings) -> settings.transactionManager = transactionManager);
+		return change((settings) -> settings.transactionManager = transactionManager);
 	}
 
-	private LockRequest with(Consumer<Settings> change) {
-		Settings changed = new Settings(this.settings);
+	private LockRequest change(Consumer<Settings> change) {
+		Settings changed = this.settings.copy();
 		change.accept(changed);
 		Assert.isTrue(!changed.oncePerKey || changed.tick == null,
 				"'oncePerKey' and 'oncePerTick' must not be set both");
-		Assert.isTrue(changed.interval == null || changed.tick == null,
-				"'oncePerInterval' and 'oncePerTick' must not be set both");
 		Assert.isTrue(changed.permits == 1 || changed.mode == LockMode.EXCLUSIVE,
 				"'permits' and mode SHARED must not be set both");
-		Assert.isTrue(changed.permits == 1 || !changed.isOneAfterTheOther(),
+		Assert.isTrue(
+				changed.permits == 1 || (!changed.isRecorded() && changed.tick == null && changed.details.isEmpty()),
 				"'permits' must not be set together with what needs runs one after the other: the ledger, ticks "
 						+ "and intervals");
 		return new LockRequest(changed);
@@ -389,7 +339,7 @@ public final class LockRequest {
 	}
 
 	/**
-	 * Return whether the ledger has to do with this request.
+	 * Return whether anything is asked of the ledger.
 	 * @return {@code true} if the run is to be recorded
 	 */
 	public boolean isRecorded() {
@@ -402,14 +352,6 @@ public final class LockRequest {
 	 */
 	public boolean isOncePerKey() {
 		return this.settings.oncePerKey;
-	}
-
-	/**
-	 * Return what makes a text of the result that is kept.
-	 * @return what {@link #keepResult} was told, {@code null} if no result is kept
-	 */
-	public @Nullable Function<@Nullable Object, String> resultFormat() {
-		return this.settings.resultFormat;
 	}
 
 	/**
@@ -429,30 +371,6 @@ public final class LockRequest {
 	}
 
 	/**
-	 * Return the interval that the work is done once for.
-	 * @return the interval, {@code null} if there is none
-	 */
-	public @Nullable Interval interval() {
-		return this.settings.interval;
-	}
-
-	/**
-	 * Return whether a failed attempt of a tick is followed by a pause.
-	 * @return {@code true} after {@link #backOff()}
-	 */
-	public boolean isBackingOff() {
-		return this.settings.backOff;
-	}
-
-	/**
-	 * Return how many attempts of a tick may follow the first one that fails.
-	 * @return what {@link #maxRetries(int)} was told, {@code null} if any number may
-	 */
-	public @Nullable Integer maxRetries() {
-		return this.settings.maxRetries;
-	}
-
-	/**
 	 * Return the time to leave between the starts of two runs.
 	 * @return the shortest time, {@code null} if any will do
 	 */
@@ -461,11 +379,13 @@ public final class LockRequest {
 	}
 
 	/**
-	 * Return what the key was made from.
-	 * @return what {@link #recordedUnder} was told, {@code null} if it was not called
+	 * Return what is carried along.
+	 * @param type the class of what {@link #with(Object)} was told
+	 * @param <T> the same
+	 * @return the detail, {@code null} if there is none of that class
 	 */
-	public @Nullable String template() {
-		return this.settings.template;
+	public <T> @Nullable T detail(Class<T> type) {
+		return type.cast(this.settings.details.get(type));
 	}
 
 	/**
@@ -482,75 +402,9 @@ public final class LockRequest {
 	}
 
 	/**
-	 * The interval of a schedule.
-	 *
-	 * @param length the time, more than zero
-	 * @param counted from when on it is counted
-	 * @param schedule which of the schedules that call the work has it, in a few words
-	 * that are the same on all instances: they need not agree on the length
-	 */
-	public record Interval(Duration length, Counted counted, String schedule) {
-
-		private static final Duration LONGEST = Duration.ofDays(36_500);
-
-		public Interval {
-			Assert.isTrue(length.compareTo(Duration.ZERO) > 0, "'length' must be more than zero");
-		}
-
-		/**
-		 * Create the interval of the first schedule of some work.
-		 * @param length the time, more than zero
-		 * @param counted from when on it is counted
-		 */
-		public Interval(Duration length, Counted counted) {
-			this(length, counted, "0");
-		}
-
-		/**
-		 * Return for how long a run keeps others from running: nine tenths, so that the
-		 * next call of the same timer is not too soon if that is a little early, or the
-		 * run began a little late. No longer than a century.
-		 * @return the time
-		 */
-		public Duration memory() {
-			Duration memory = this.length.minus(this.length.dividedBy(10));
-			return (memory.compareTo(LONGEST) < 0) ? memory : LONGEST;
-		}
-
-		@Override
-		public String toString() {
-			return this.counted.attribute + "=" + this.length;
-		}
-
-		/**
-		 * From when on an interval is counted.
-		 */
-		public enum Counted {
-
-			/**
-			 * From the begin of a run to that of the next.
-			 */
-			FROM_BEGIN("fixedRate"),
-
-			/**
-			 * From the end of a run to the begin of the next.
-			 */
-			FROM_END("fixedDelay");
-
-			private final String attribute;
-
-			Counted(String attribute) {
-				this.attribute = attribute;
-			}
-
-		}
-
-	}
-
-	/**
 	 * What is asked for. Changed by nobody once a request has it.
 	 */
-	private static final class Settings {
+	private static final class Settings implements Cloneable {
 
 		private final @Nullable AdvisoryLockKey key;
 
@@ -570,61 +424,34 @@ public final class LockRequest {
 
 		private boolean oncePerKey;
 
-		private @Nullable Function<@Nullable Object, String> resultFormat;
-
 		private @Nullable Instant tick;
 
 		private boolean durable;
 
 		private @Nullable Duration memory;
 
-		private @Nullable Interval interval;
-
-		private boolean backOff;
-
-		private @Nullable Integer maxRetries;
-
 		private @Nullable Duration minInterval;
 
-		private @Nullable String template;
-
 		private @Nullable String transactionManager;
+
+		private Map<Class<?>, Object> details = Map.of();
 
 		private Settings(@Nullable AdvisoryLockKey key, @Nullable String name) {
 			this.key = key;
 			this.name = name;
 		}
 
-		private Settings(Settings other) {
-			this(other.key, other.name);
-			this.namespace = other.namespace;
-			this.scope = other.scope;
-			this.mode = other.mode;
-			this.permits = other.permits;
-			this.waitFor = other.waitFor;
-			this.maxRun = other.maxRun;
-			this.oncePerKey = other.oncePerKey;
-			this.resultFormat = other.resultFormat;
-			this.tick = other.tick;
-			this.durable = other.durable;
-			this.memory = other.memory;
-			this.interval = other.interval;
-			this.backOff = other.backOff;
-			this.maxRetries = other.maxRetries;
-			this.minInterval = other.minInterval;
-			this.template = other.template;
-			this.transactionManager = other.transactionManager;
-		}
-
-		/**
-		 * Return whether one run must have ended before the next begins.
-		 */
-		private boolean isOneAfterTheOther() {
-			return isRecorded() || this.tick != null || this.interval != null;
+		private Settings copy() {
+			try {
+				return (Settings) clone();
+			}
+			catch (CloneNotSupportedException ex) {
+				throw new IllegalStateException(ex);
+			}
 		}
 
 		private boolean isRecorded() {
-			return this.oncePerKey || this.durable || this.minInterval != null || this.template != null;
+			return this.oncePerKey || this.durable || this.minInterval != null;
 		}
 
 		@Override
@@ -637,11 +464,10 @@ public final class LockRequest {
 				.of(entry("permits", (this.permits > 1) ? this.permits : null), entry("maxRun", this.maxRun),
 						entry("oncePerKey", this.oncePerKey ? true : null), entry("tick", this.tick),
 						entry("durable", this.durable ? true : null), entry("memory", this.memory),
-						entry("interval", this.interval), entry("backOff", this.backOff ? true : null),
-						entry("maxRetries", this.maxRetries), entry("minInterval", this.minInterval),
-						entry("template", this.template), entry("transactionManager", this.transactionManager))
+						entry("minInterval", this.minInterval), entry("transactionManager", this.transactionManager))
 				.flatMap(Optional::stream)
 				.forEach(text::add);
+			this.details.values().forEach((detail) -> text.add(detail.toString()));
 			return text.toString();
 		}
 

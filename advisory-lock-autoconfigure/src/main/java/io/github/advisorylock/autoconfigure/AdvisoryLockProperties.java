@@ -30,7 +30,7 @@ import io.github.advisorylock.annotation.SingleRunnerSettings;
 import io.github.advisorylock.annotation.SingleRunnerSettings.LedgerUse;
 import io.github.advisorylock.connection.SessionDataSource;
 import io.github.advisorylock.database.TransactionManagers;
-import io.github.advisorylock.interceptor.ResultFormat;
+import io.github.advisorylock.interceptor.LedgerOperation.ResultFormat;
 import io.github.advisorylock.jdbc.LockSessionSettings;
 import io.github.advisorylock.jdbc.LockSessionSettings.WhenLost;
 import io.github.advisorylock.leader.PostgresLeaderElection;

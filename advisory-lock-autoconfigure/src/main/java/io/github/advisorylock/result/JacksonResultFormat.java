@@ -16,7 +16,7 @@
 
 package io.github.advisorylock.result;
 
-import io.github.advisorylock.interceptor.ResultFormat;
+import io.github.advisorylock.interceptor.LedgerOperation.ResultFormat;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.json.JsonWriteFeature;
 import tools.jackson.databind.JavaType;

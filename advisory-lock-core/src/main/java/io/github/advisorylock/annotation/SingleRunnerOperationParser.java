@@ -26,7 +26,7 @@ import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.LockScope;
 import io.github.advisorylock.annotation.InvalidSingleRunnerException.InvalidAttributeException;
-import io.github.advisorylock.interceptor.ResultFormat;
+import io.github.advisorylock.interceptor.LedgerOperation.ResultFormat;
 import io.github.advisorylock.interceptor.SingleRunnerOperation;
 import io.github.advisorylock.interceptor.SkippedValue;
 import org.jspecify.annotations.Nullable;

@@ -21,7 +21,7 @@ import java.util.function.Function;
 
 import io.github.advisorylock.AdvisoryLockKeyFactory;
 import io.github.advisorylock.LockScope;
-import io.github.advisorylock.interceptor.ResultFormat;
+import io.github.advisorylock.interceptor.LedgerOperation.ResultFormat;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.core.ResolvableType;

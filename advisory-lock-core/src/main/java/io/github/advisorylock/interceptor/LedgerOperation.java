@@ -20,6 +20,7 @@ import java.time.Duration;
 import java.util.function.Supplier;
 
 import io.github.advisorylock.LockRequest;
+import io.github.advisorylock.support.RequestDetail;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -132,10 +133,34 @@ public record LedgerOperation(boolean recorded, boolean oncePerTick, ScheduledTi
 	 * @param now whether an operator asks for the run: the time does not matter then
 	 */
 	LockRequest apply(LockRequest request, String template, boolean now) {
-		LockRequest applied = this.recorded ? request.recordedUnder(template) : request;
+		LockRequest applied = this.recorded ? request.with(new RequestDetail.Recorded(template)) : request;
 		applied = (this.minInterval != null && !now) ? applied.minInterval(this.minInterval) : applied;
-		applied = (this.catchUp != null) ? applied.maxRetries(this.maxRetries) : applied;
+		applied = (this.catchUp != null) ? applied.with(new RequestDetail.Retries(false, this.maxRetries)) : applied;
 		return this.oncePerKey ? applied.oncePerKey() : applied;
+	}
+
+	/**
+	 * The text as which the results of one method are kept.
+	 */
+	public interface ResultFormat {
+
+		/**
+		 * Return what is kept of a result.
+		 * @param result what the method returned, without the {@code Optional} or
+		 * {@code LockResult} around it
+		 * @return its text
+		 * @throws RuntimeException if the result can't be written, or is too large
+		 */
+		String write(@Nullable Object result);
+
+		/**
+		 * Return a result that was kept.
+		 * @param text its text
+		 * @return the result, in the type of the method
+		 * @throws RuntimeException if it can't be read any more
+		 */
+		@Nullable Object read(String text);
+
 	}
 
 }

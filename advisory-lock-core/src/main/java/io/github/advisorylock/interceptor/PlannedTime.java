@@ -21,7 +21,7 @@ import java.util.HashMap;
 import java.util.Map;
 
 import io.github.advisorylock.AdvisoryLockKey;
-import io.github.advisorylock.LockRequest;
+import io.github.advisorylock.support.RequestDetail;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.jspecify.annotations.Nullable;
 
@@ -85,7 +85,7 @@ public final class PlannedTime {
 	 * @param interval how often
 	 * @param call makes the call, on the current thread
 	 */
-	public static void run(LockRequest.Interval interval, Runnable call) {
+	public static void run(RequestDetail.Interval interval, Runnable call) {
 		run(interval, "", call);
 	}
 
@@ -95,7 +95,7 @@ public final class PlannedTime {
 	 * @param task names the task alike on all instances
 	 * @param call makes the call, on the current thread
 	 */
-	static void run(LockRequest.Interval interval, String task, Runnable call) {
+	static void run(RequestDetail.Interval interval, String task, Runnable call) {
 		run(new Plan.Every(interval, task), call);
 	}
 
@@ -247,15 +247,15 @@ public final class PlannedTime {
 		 * @param interval the interval
 		 * @param task the task that has the schedule
 		 */
-		record Every(LockRequest.Interval interval, String task) implements Plan {
+		record Every(RequestDetail.Interval interval, String task) implements Plan {
 
 			/**
 			 * Return the interval as that of a method, whose own schedules need no name.
 			 */
-			LockRequest.Interval of(String method) {
+			RequestDetail.Interval of(String method) {
 				boolean own = this.task.isEmpty() || this.task.endsWith("." + method)
 						|| this.task.endsWith("$" + method);
-				return own ? this.interval : new LockRequest.Interval(this.interval.length(), this.interval.counted(),
+				return own ? this.interval : new RequestDetail.Interval(this.interval.length(), this.interval.counted(),
 						this.task + "#" + this.interval.schedule());
 			}
 

@@ -31,8 +31,8 @@ import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.regex.Pattern;
 
-import io.github.advisorylock.LockRequest;
-import io.github.advisorylock.LockRequest.Interval.Counted;
+import io.github.advisorylock.support.RequestDetail;
+import io.github.advisorylock.support.RequestDetail.Interval.Counted;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.DirectFieldAccessor;
@@ -196,7 +196,7 @@ public final class PlannedTimeScheduler implements TaskScheduler {
 			while (number < others.size() && isLive(others.get(number))) {
 				number++;
 			}
-			LockRequest.Interval interval = new LockRequest.Interval(period, counted, String.valueOf(number));
+			RequestDetail.Interval interval = new RequestDetail.Interval(period, counted, String.valueOf(number));
 			T future = schedule.apply(new RepeatedTask(task, interval, name));
 			if (number < others.size()) {
 				others.set(number, future);
@@ -218,11 +218,11 @@ public final class PlannedTimeScheduler implements TaskScheduler {
 	 */
 	private static final class RepeatedTask extends CarryingTask {
 
-		private final LockRequest.Interval interval;
+		private final RequestDetail.Interval interval;
 
 		private final String name;
 
-		private RepeatedTask(Runnable task, LockRequest.Interval interval, String name) {
+		private RepeatedTask(Runnable task, RequestDetail.Interval interval, String name) {
 			super(task);
 			this.interval = interval;
 			this.name = name;

@@ -28,6 +28,8 @@ import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.LockResult;
 import io.github.advisorylock.LockScope;
+import io.github.advisorylock.interceptor.LedgerOperation.ResultFormat;
+import io.github.advisorylock.support.RequestDetail;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 
@@ -259,7 +261,8 @@ public final class SingleRunnerOperation {
 		}
 		CronTicks ticks = this.ledger.ticks();
 		if (plan instanceof PlannedTime.Plan.At at) {
-			request = (this.ledger.catchUp() != null) ? request.backOff() : request;
+			request = (this.ledger.catchUp() != null)
+					? request.with(new RequestDetail.Retries(true, this.ledger.maxRetries())) : request;
 			return request.oncePerTick(now ? at.time() : at.tick(ticks));
 		}
 		if (now) {
@@ -296,7 +299,7 @@ public final class SingleRunnerOperation {
 		if (plan instanceof PlannedTime.Plan.Every every) {
 			return ticks.apply(request, every.of(this.method));
 		}
-		if (ticks.longest.isZero() && !request.isRecorded()) {
+		if (ticks.longest.isZero() && !RequestDetail.isRecorded(request)) {
 			return request;
 		}
 		if (plan instanceof PlannedTime.Plan.At at) {
@@ -325,7 +328,8 @@ public final class SingleRunnerOperation {
 		request = (this.transactionManager != null) ? request.transactionManager(this.transactionManager) : request;
 		request = (this.maxRun != null) ? request.maxRun(this.maxRun) : request;
 		ResultFormat results = this.ledger.results();
-		request = (results != null) ? request.keepResult((returned) -> keep(returned, results, key)) : request;
+		request = (results != null)
+				? request.with(new RequestDetail.KeptResult((returned) -> keep(returned, results, key))) : request;
 		return this.ledger.apply(request, this.keyTemplate, now);
 	}
 
@@ -446,10 +450,10 @@ public final class SingleRunnerOperation {
 		 * A lock remembers an interval also where runs are recorded: it forgets a run
 		 * that failed. Nobody asks it where the ledger keeps runs apart by as much.
 		 */
-		private LockRequest apply(LockRequest request, LockRequest.Interval interval) {
+		private LockRequest apply(LockRequest request, RequestDetail.Interval interval) {
 			Duration minInterval = request.minInterval();
 			boolean apart = minInterval != null && minInterval.compareTo(interval.memory()) >= 0;
-			return (apart || this.longest.isZero()) ? request : request.oncePerInterval(interval);
+			return (apart || this.longest.isZero()) ? request : request.with(interval);
 		}
 
 		/**
@@ -458,7 +462,7 @@ public final class SingleRunnerOperation {
 		private LockRequest apply(LockRequest request, PlannedTime.Plan.At planned) {
 			CronTicks known = this.schedule.current();
 			Instant tick = planned.tick(known);
-			return request.isRecorded() ? request.oncePerTick(tick)
+			return RequestDetail.isRecorded(request) ? request.oncePerTick(tick)
 					: request.rememberTick(tick, memory(tick, planned.next(tick, known)));
 		}
 

@@ -29,6 +29,7 @@ import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.LockScope;
 import io.github.advisorylock.jdbc.RunLedger.RunRecord;
+import io.github.advisorylock.support.RequestDetail;
 import io.github.advisorylock.support.TwoPhaseLockOperations;
 import io.github.advisorylock.support.TwoPhaseLockOperations.End;
 import org.jspecify.annotations.Nullable;
@@ -92,7 +93,7 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission {
 		this.request = request;
 		this.scope = scope;
 		this.deadline = deadline;
-		this.recording = request.isRecorded() ? new CallRecording(resources, key, scope, request) : null;
+		this.recording = RequestDetail.isRecorded(request) ? new CallRecording(resources, key, scope, request) : null;
 		this.tickLock = resources.tick(key, request);
 	}
 

@@ -35,6 +35,7 @@ import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.LockResult;
 import io.github.advisorylock.LockScope;
 import io.github.advisorylock.log.LockLog;
+import io.github.advisorylock.support.RequestDetail;
 import io.github.advisorylock.support.TwoPhaseLockOperations;
 import org.jspecify.annotations.Nullable;
 
@@ -223,7 +224,9 @@ public class PostgresAdvisoryLockTemplate implements TwoPhaseLockOperations {
 		Assert.isTrue(request.scope() != LockScope.TRANSACTION,
 				() -> "'request' must not ask for scope TRANSACTION, which ends with a transaction: advisory lock '"
 						+ key + "' can't be held beyond it");
-		Assert.isTrue(!request.isRecorded() && request.tick() == null && request.interval() == null,
+		Assert.isTrue(
+				!RequestDetail.isRecorded(request) && request.tick() == null
+						&& RequestDetail.Interval.of(request) == null,
 				() -> "'request' must not ask for the ledger, which records work that " + "is executed: advisory lock '"
 						+ key + "' can only be held");
 		return Optional.ofNullable(this.sessionScope.tryAcquire(key, this.waits.until(waitFor(request)), request));

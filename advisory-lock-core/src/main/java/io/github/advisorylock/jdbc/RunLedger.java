@@ -27,6 +27,7 @@ import io.github.advisorylock.LockLostException;
 import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.LockScope;
+import io.github.advisorylock.support.RequestDetail;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.dao.DataAccessException;
@@ -42,7 +43,7 @@ public interface RunLedger {
 	/**
 	 * Return the record of one run, of which nothing is asked or written yet. Called
 	 * before the lock is taken and before a transaction is begun for the run, and only
-	 * for requests that are {@linkplain LockRequest#isRecorded() recorded}.
+	 * for requests that are {@linkplain RequestDetail#isRecorded recorded}.
 	 * @param key the key of the run
 	 * @param scope how long its lock lives
 	 * @param request what is asked of the ledger

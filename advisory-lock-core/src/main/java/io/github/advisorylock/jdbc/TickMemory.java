@@ -23,6 +23,7 @@ import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.log.LockLog;
+import io.github.advisorylock.support.RequestDetail;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -39,7 +40,7 @@ sealed interface TickMemory {
 	static @Nullable TickMemory of(AdvisoryLockKey key, LockRequest request) {
 		Instant tick = request.tick();
 		Duration time = request.memory();
-		LockRequest.Interval interval = request.interval();
+		RequestDetail.Interval interval = RequestDetail.Interval.of(request);
 		return (interval != null) ? new OfInterval(key, interval)
 				: (tick != null && time != null) ? new OfTick(key, tick, time) : null;
 	}
@@ -130,7 +131,7 @@ sealed interface TickMemory {
 	 * runs. Instances may have different lengths for a schedule: that of the instance
 	 * that ran says how long the run is remembered.
 	 */
-	record OfInterval(AdvisoryLockKey key, LockRequest.Interval interval) implements TickMemory {
+	record OfInterval(AdvisoryLockKey key, RequestDetail.Interval interval) implements TickMemory {
 
 		/**
 		 * The wait is on the thread of a scheduler, which others may need.

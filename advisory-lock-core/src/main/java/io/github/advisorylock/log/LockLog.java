@@ -29,6 +29,7 @@ import io.github.advisorylock.LockLostException;
 import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.LockScope;
+import io.github.advisorylock.support.RequestDetail;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -284,7 +285,7 @@ public final class LockLog {
 	 * @param interval how often it is to run
 	 * @param reason why not
 	 */
-	public static void unremembered(AdvisoryLockKey key, LockRequest.Interval interval, String reason) {
+	public static void unremembered(AdvisoryLockKey key, RequestDetail.Interval interval, String reason) {
 		if (ALERTS.isWarnEnabled()) {
 			alert("unremembered-tick", key)
 				.log("The lock session can't remember a run of job '" + key + "' for an interval (" + interval + "; "
@@ -365,7 +366,7 @@ public final class LockLog {
 
 	private static String tooSoon(LockRequest request) {
 		String instance = ", on this instance or another one";
-		if (request.interval() != null) {
+		if (RequestDetail.Interval.of(request) != null) {
 			return "this interval has had its run" + instance;
 		}
 		List<String> reasons = new ArrayList<>();

@@ -37,6 +37,8 @@ import io.github.advisorylock.jdbc.Hold;
 import io.github.advisorylock.jdbc.Run;
 import io.github.advisorylock.jdbc.RunLedger.RunRecord;
 import io.github.advisorylock.jdbc.SafeTask;
+import io.github.advisorylock.support.RequestDetail.KeptResult;
+import io.github.advisorylock.support.RequestDetail.Retries;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
@@ -112,11 +114,12 @@ final class RecordedRun implements RunRecord {
 		this.scope = scope;
 		this.tick = request.tick();
 		this.keepsJob = !request.isOncePerKey() || request.minInterval() != null;
-		Integer maxRetries = (this.tick != null) ? request.maxRetries() : null;
+		Integer maxRetries = (this.tick != null) ? Retries.of(request).most() : null;
 		this.badEnd = (maxRetries != null) ? new BadEnd(maxRetries, stopping) : null;
 		this.failureMatters = request.minInterval() != null || this.badEnd != null
-				|| (request.isBackingOff() && this.tick != null);
-		this.resultFormat = request.resultFormat();
+				|| (Retries.of(request).backOff() && this.tick != null);
+		KeptResult kept = request.detail(KeptResult.class);
+		this.resultFormat = (kept != null) ? kept.format() : null;
 		this.parameters = RunParameters.of(runs, key, scope, request, this.keepsJob);
 	}
 

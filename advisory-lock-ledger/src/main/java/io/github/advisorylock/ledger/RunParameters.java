@@ -25,6 +25,7 @@ import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.LockScope;
 import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
+import io.github.advisorylock.support.RequestDetail;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.jdbc.core.namedparam.MapSqlParameterSource;
@@ -52,15 +53,17 @@ final class RunParameters {
 		LedgerSettings settings = runs.settings();
 		Instant tick = request.tick();
 		Duration minInterval = request.minInterval();
-		String template = template(key.name(), request.template());
-		boolean kept = tick != null || key.name().equals(request.template());
+		RequestDetail.Recorded recorded = request.detail(RequestDetail.Recorded.class);
+		String of = (recorded != null) ? recorded.template() : null;
+		String template = template(key.name(), of);
+		boolean kept = tick != null || key.name().equals(of);
 		return new MapSqlParameterSource().addValue("namespace", key.namespace())
 			.addValue("key", key.name())
 			.addValue("tick", (tick != null) ? tick.atOffset(ZoneOffset.UTC) : null, Types.TIMESTAMP_WITH_TIMEZONE)
 			.addValue("scope", scope.name())
 			.addValue("instance", runs.instance())
 			.addValue("oncePerKey", request.isOncePerKey())
-			.addValue("backOff", request.isBackingOff())
+			.addValue("backOff", RequestDetail.Retries.of(request).backOff())
 			.addValue("minInterval", (minInterval != null) ? LedgerSettings.micros(minInterval) : null, Types.BIGINT)
 			.addValue("template", template, Types.VARCHAR)
 			.addValue("keepsJob", keepsJob)

@@ -28,7 +28,8 @@ import java.util.concurrent.ConcurrentSkipListSet;
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.LockRequest;
-import io.github.advisorylock.LockRequest.Interval;
+import io.github.advisorylock.support.RequestDetail;
+import io.github.advisorylock.support.RequestDetail.Interval;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
@@ -91,15 +92,15 @@ final class InMemoryAnswers {
 	 * @throws UnsupportedOperationException if only PostgreSQL knows it
 	 */
 	boolean checkKnown(AdvisoryLockKey key, LockRequest request) {
-		String unknown = (request.minInterval() != null) ? "'minInterval'"
-				: (request.maxRun() != null) ? "'maxRun'" : request.isBackingOff() ? "'catchUp'" : null;
+		String unknown = (request.minInterval() != null) ? "'minInterval'" : (request.maxRun() != null) ? "'maxRun'"
+				: RequestDetail.Retries.of(request).backOff() ? "'catchUp'" : null;
 		if (unknown == null || this.given.containsKey(key)) {
 			return true;
 		}
 		UnsupportedOperationException refusal = refusal(key, unknown,
 				"; or decide in the test whether it runs, by answer(\"" + key.name()
 						+ "\", LockOutcome.EXECUTED) of InMemoryLocks");
-		if (request.interval() == null) {
+		if (RequestDetail.Interval.of(request) == null) {
 			throw refusal;
 		}
 		if (this.told.add(key)) {
@@ -125,10 +126,10 @@ final class InMemoryAnswers {
 		if (answer != null) {
 			return answer;
 		}
-		if (request.isRecorded() && this.paused.contains(key)) {
+		if (RequestDetail.isRecorded(request) && this.paused.contains(key)) {
 			return LockOutcome.PAUSED;
 		}
-		Interval interval = request.interval();
+		Interval interval = RequestDetail.Interval.of(request);
 		Long until = (interval != null) ? intervals(key).get(interval) : null;
 		if (until != null && until - System.nanoTime() > 0) {
 			return LockOutcome.TOO_SOON;
@@ -145,7 +146,7 @@ final class InMemoryAnswers {
 		if (tick == null) {
 			return request.isOncePerKey() && this.completedKeys.containsKey(key);
 		}
-		if (!request.isRecorded()) {
+		if (!RequestDetail.isRecorded(request)) {
 			return ticks(key).contains(tick);
 		}
 		Instant now = Instant.now();
@@ -164,7 +165,7 @@ final class InMemoryAnswers {
 	 * @param begin when it began, by the clock of {@link System#nanoTime()}
 	 */
 	void complete(AdvisoryLockKey key, LockRequest request, Optional<String> kept, long begin) {
-		Interval interval = request.interval();
+		Interval interval = RequestDetail.Interval.of(request);
 		if (interval != null) {
 			long since = (interval.counted() == Interval.Counted.FROM_BEGIN) ? begin : System.nanoTime();
 			intervals(key).put(interval, since + interval.memory().toNanos());
@@ -182,8 +183,8 @@ final class InMemoryAnswers {
 	 * Forget what was completed in a transaction that was rolled back.
 	 */
 	void undo(AdvisoryLockKey key, LockRequest request) {
-		if (request.interval() != null) {
-			intervals(key).remove(request.interval());
+		if (RequestDetail.Interval.of(request) != null) {
+			intervals(key).remove(RequestDetail.Interval.of(request));
 		}
 		Instant tick = request.tick();
 		if (tick != null) {

@@ -29,6 +29,7 @@ import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.LockScope;
 import io.github.advisorylock.support.LockContextBinding;
+import io.github.advisorylock.support.RequestDetail;
 import io.github.advisorylock.support.TwoPhaseLockOperations;
 import org.jspecify.annotations.Nullable;
 
@@ -63,8 +64,8 @@ final class InMemoryCall implements TwoPhaseLockOperations.Admission, LockContex
 		this.key = operations.locks().key(request);
 		this.scope = InMemoryLockOperations.scope(request);
 		Assert.isTrue(
-				request.mode() == LockMode.EXCLUSIVE
-						|| (!request.isRecorded() && request.memory() == null && request.interval() == null),
+				request.mode() == LockMode.EXCLUSIVE || (!RequestDetail.isRecorded(request) && request.memory() == null
+						&& RequestDetail.Interval.of(request) == null),
 				() -> "'request' must not ask for mode SHARED: runs of advisory lock '" + this.key
 						+ "' can be recorded only one after the other");
 		this.outcome = this.answers.checkKnown(this.key, request) ? LockOutcome.EXECUTED : LockOutcome.TOO_SOON;
@@ -165,8 +166,8 @@ final class InMemoryCall implements TwoPhaseLockOperations.Admission, LockContex
 			current.endRun();
 		}
 		current.checkNotLost();
-		complete(current, Optional.ofNullable(this.request.resultFormat()).map((format) -> format.apply(result)),
-				begin);
+		complete(current, Optional.ofNullable(this.request.detail(RequestDetail.KeptResult.class))
+			.map((kept) -> kept.format().apply(result)), begin);
 		return result;
 	}
 
@@ -218,7 +219,7 @@ final class InMemoryCall implements TwoPhaseLockOperations.Admission, LockContex
 
 	@Override
 	public OptionalLong fencingToken() {
-		if (this.request.isRecorded()) {
+		if (RequestDetail.isRecorded(this.request)) {
 			throw InMemoryAnswers.refusal(this.key, "fencing tokens", "");
 		}
 		return OptionalLong.empty();

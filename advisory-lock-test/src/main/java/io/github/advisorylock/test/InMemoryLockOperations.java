@@ -30,6 +30,7 @@ import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.LockResult;
 import io.github.advisorylock.LockScope;
+import io.github.advisorylock.support.RequestDetail;
 import io.github.advisorylock.support.TwoPhaseLockOperations;
 import org.jspecify.annotations.Nullable;
 
@@ -96,7 +97,7 @@ final class InMemoryLockOperations implements TwoPhaseLockOperations {
 		Assert.isTrue(request.scope() != LockScope.TRANSACTION,
 				() -> "'request' must not ask for scope TRANSACTION, which ends with a transaction: advisory lock '"
 						+ key + "' can't be held beyond it");
-		Assert.isTrue(!request.isRecorded() && request.tick() == null,
+		Assert.isTrue(!RequestDetail.isRecorded(request) && request.tick() == null,
 				() -> "'request' must not ask for the ledger, which records work that is executed: advisory lock '"
 						+ key + "' can only be held");
 		this.locks.answers().checkKnown(key, request);

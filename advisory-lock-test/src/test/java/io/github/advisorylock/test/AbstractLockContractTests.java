@@ -35,10 +35,12 @@ import io.github.advisorylock.LockContext;
 import io.github.advisorylock.LockMode;
 import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.LockRequest;
-import io.github.advisorylock.LockRequest.Interval;
-import io.github.advisorylock.LockRequest.Interval.Counted;
 import io.github.advisorylock.LockResult;
 import io.github.advisorylock.LockScope;
+import io.github.advisorylock.support.RequestDetail.Interval;
+import io.github.advisorylock.support.RequestDetail.Interval.Counted;
+import io.github.advisorylock.support.RequestDetail.KeptResult;
+import io.github.advisorylock.support.RequestDetail.Recorded;
 import io.github.advisorylock.support.TwoPhaseLockOperations;
 import io.github.advisorylock.testsupport.Patience;
 import org.junit.jupiter.api.Test;
@@ -269,7 +271,7 @@ abstract class AbstractLockContractTests {
 	@ParameterizedTest
 	@EnumSource
 	void resultOfKeyIsKept(LockScope scope) {
-		LockRequest request = request(scope).oncePerKey().keepResult((result) -> "kept " + result);
+		LockRequest request = request(scope).oncePerKey().with(new KeptResult((result) -> "kept " + result));
 		assertThat(run(request)).isEqualTo(LockOutcome.EXECUTED);
 		try (TwoPhaseLockOperations.Admission again = ((TwoPhaseLockOperations) this.operations).admit(request)) {
 			assertThat(again.<Integer, RuntimeException>execute((lock) -> 2)).isNull();
@@ -334,8 +336,7 @@ abstract class AbstractLockContractTests {
 	@EnumSource
 	void workIsDoneOncePerInterval(LockScope scope) {
 		for (Counted counted : List.of(Counted.FROM_BEGIN, Counted.FROM_END)) {
-			LockRequest request = request(scope)
-				.oncePerInterval(new Interval(LONG.multipliedBy(2), counted, counted.name()));
+			LockRequest request = request(scope).with(new Interval(LONG.multipliedBy(2), counted, counted.name()));
 			assertThatExceptionOfType(ExpectedException.class).isThrownBy(() -> fail(request));
 			assertThat(run(request)).isEqualTo(LockOutcome.EXECUTED);
 			assertThat(run(request)).isEqualTo(LockOutcome.TOO_SOON);
@@ -354,7 +355,7 @@ abstract class AbstractLockContractTests {
 	@ParameterizedTest
 	@EnumSource
 	void pausedJobIsSkippedUntilItIsResumed(LockScope scope) {
-		LockRequest request = request(scope).recordedUnder(this.name);
+		LockRequest request = request(scope).with(new Recorded(this.name));
 		assertThat(run(request)).isEqualTo(LockOutcome.EXECUTED);
 		this.locks.pause(this.name);
 		assertThat(run(request)).isEqualTo(LockOutcome.PAUSED);

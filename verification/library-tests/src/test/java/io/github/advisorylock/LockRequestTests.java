@@ -20,6 +20,8 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 
+import io.github.advisorylock.support.RequestDetail;
+import io.github.advisorylock.support.RequestDetail.Recorded;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -133,11 +135,11 @@ class LockRequestTests {
 		LockRequest permits = LockRequest.of("job").permits(2);
 		LockRequest plain = LockRequest.of("job");
 		Instant tick = Instant.EPOCH;
-		LockRequest.Interval interval = new LockRequest.Interval(Duration.ofSeconds(1),
-				LockRequest.Interval.Counted.FROM_BEGIN);
+		RequestDetail.Interval interval = new RequestDetail.Interval(Duration.ofSeconds(1),
+				RequestDetail.Interval.Counted.FROM_BEGIN);
 		for (ThrowingCallable refused : List.<ThrowingCallable>of(permits::oncePerKey, () -> permits.oncePerTick(tick),
-				() -> permits.rememberTick(tick, Duration.ofSeconds(1)), () -> permits.oncePerInterval(interval),
-				() -> permits.minInterval(Duration.ofSeconds(1)), () -> permits.recordedUnder("job"),
+				() -> permits.rememberTick(tick, Duration.ofSeconds(1)), () -> permits.with(interval),
+				() -> permits.minInterval(Duration.ofSeconds(1)), () -> permits.with(new Recorded("job")),
 				() -> plain.oncePerKey().permits(2))) {
 			assertThatIllegalArgumentException().isThrownBy(refused).withMessageContaining("'permits'");
 		}

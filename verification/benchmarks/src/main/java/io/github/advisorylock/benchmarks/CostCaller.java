@@ -23,8 +23,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 import io.github.advisorylock.LockRequest;
-import io.github.advisorylock.LockRequest.Interval;
 import io.github.advisorylock.LockScope;
+import io.github.advisorylock.support.RequestDetail.Interval;
 
 import org.springframework.util.Assert;
 
@@ -130,7 +130,7 @@ final class CostCaller implements AutoCloseable {
 			case TICK -> check(execute(nextTick()));
 			case TICK_SESSION -> check(execute(nextTick().scope(LockScope.SESSION)));
 			case INTERVAL ->
-				check(execute(LockRequest.of("interval-" + this.number + "-" + this.next++).oncePerInterval(INTERVAL)));
+				check(execute(LockRequest.of("interval-" + this.number + "-" + this.next++).with(INTERVAL)));
 			case PER_TICK -> this.ledger.perTick();
 			case PER_TICK_SESSION -> this.ledger.perTickInSession();
 			case PER_KEY -> this.ledger.perKey();

@@ -29,6 +29,7 @@ import io.github.advisorylock.LockMode;
 import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.LockResult;
+import io.github.advisorylock.support.RequestDetail.Recorded;
 import net.javacrumbs.shedlock.core.LockConfiguration;
 import net.javacrumbs.shedlock.core.LockProvider;
 import net.javacrumbs.shedlock.core.SimpleLock;
@@ -164,7 +165,7 @@ class PromisedWork implements SmartLifecycle {
 				guarded(promise, request.oncePerTick(Instant.ofEpochMilli(now - now % THROWING_PERIOD)), true);
 			}
 			case WAIT_TRANSACTION, WAIT_SESSION -> guarded(promise, request.waitFor(Promise.WAIT), false);
-			case PAUSED -> guarded(promise, request.recordedUnder(promise.key()), false);
+			case PAUSED -> guarded(promise, request.with(new Recorded(promise.key())), false);
 			case PERMIT_TRANSACTION -> guarded(promise, request.permits(Promise.PERMITS), false);
 			case PERMIT_SESSION -> guarded(promise, request.permits(Promise.PERMITS).waitFor(Promise.WAIT), false);
 			case SHARED_READ -> guarded(promise, request.mode(LockMode.SHARED), false);

@@ -27,12 +27,12 @@ import java.util.stream.IntStream;
 
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.LockOutcome;
-import io.github.advisorylock.LockRequest.Interval;
-import io.github.advisorylock.LockRequest.Interval.Counted;
 import io.github.advisorylock.LockScope;
 import io.github.advisorylock.SingleRunnerSkippedEvent;
 import io.github.advisorylock.autoconfigure.AdvisoryLockAutoConfiguration;
 import io.github.advisorylock.interceptor.PlannedTime;
+import io.github.advisorylock.support.RequestDetail.Interval;
+import io.github.advisorylock.support.RequestDetail.Interval.Counted;
 import io.github.advisorylock.testsupport.ForeignSession;
 import io.github.advisorylock.testsupport.LockContextRunner;
 import io.github.advisorylock.testsupport.Pause;

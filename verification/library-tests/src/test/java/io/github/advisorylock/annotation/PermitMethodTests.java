@@ -23,11 +23,11 @@ import java.util.function.Supplier;
 
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.LockOutcome;
-import io.github.advisorylock.LockRequest.Interval;
-import io.github.advisorylock.LockRequest.Interval.Counted;
 import io.github.advisorylock.LockResult;
 import io.github.advisorylock.LockScope;
 import io.github.advisorylock.interceptor.PlannedTime;
+import io.github.advisorylock.support.RequestDetail.Interval;
+import io.github.advisorylock.support.RequestDetail.Interval.Counted;
 import io.github.advisorylock.testsupport.ForeignSession;
 import io.github.advisorylock.testsupport.LockContextRunner;
 import io.github.advisorylock.testsupport.TestPostgres;

@@ -31,11 +31,11 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 import io.github.advisorylock.LockContext;
-import io.github.advisorylock.LockRequest.Interval;
-import io.github.advisorylock.LockRequest.Interval.Counted;
 import io.github.advisorylock.LockScope;
 import io.github.advisorylock.annotation.Once;
 import io.github.advisorylock.annotation.SingleRunner;
+import io.github.advisorylock.support.RequestDetail.Interval;
+import io.github.advisorylock.support.RequestDetail.Interval.Counted;
 import io.github.advisorylock.testsupport.LockContextRunner;
 import io.github.advisorylock.testsupport.TestPostgres;
 import org.awaitility.Awaitility;

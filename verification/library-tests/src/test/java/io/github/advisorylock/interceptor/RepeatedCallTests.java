@@ -26,13 +26,13 @@ import java.util.function.Consumer;
 
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.LockOutcome;
-import io.github.advisorylock.LockRequest.Interval;
-import io.github.advisorylock.LockRequest.Interval.Counted;
 import io.github.advisorylock.LockScope;
 import io.github.advisorylock.SingleRunnerFinishedEvent;
 import io.github.advisorylock.SingleRunnerSkippedEvent;
 import io.github.advisorylock.annotation.Once;
 import io.github.advisorylock.annotation.SingleRunner;
+import io.github.advisorylock.support.RequestDetail.Interval;
+import io.github.advisorylock.support.RequestDetail.Interval.Counted;
 import io.github.advisorylock.testsupport.ForeignSession;
 import io.github.advisorylock.testsupport.LockContextRunner;
 import io.github.advisorylock.testsupport.TestPostgres;

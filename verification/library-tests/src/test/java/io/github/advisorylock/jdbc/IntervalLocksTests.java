@@ -32,11 +32,11 @@ import io.github.advisorylock.AdvisoryLockKeyFactory;
 import io.github.advisorylock.LockMode;
 import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.LockRequest;
-import io.github.advisorylock.LockRequest.Interval;
-import io.github.advisorylock.LockRequest.Interval.Counted;
 import io.github.advisorylock.LockScope;
 import io.github.advisorylock.jdbc.LockSessionSettings.WhenLost;
 import io.github.advisorylock.log.LockLog;
+import io.github.advisorylock.support.RequestDetail.Interval;
+import io.github.advisorylock.support.RequestDetail.Interval.Counted;
 import io.github.advisorylock.testsupport.LogRecorder;
 import io.github.advisorylock.testsupport.Patience;
 import io.github.advisorylock.testsupport.SettableTicker;
@@ -99,7 +99,7 @@ class IntervalLocksTests extends AbstractLockTests {
 	@ParameterizedTest
 	@MethodSource("scopesAndIntervals")
 	void nobodyRunsUntilNineTenthsAreOver(LockScope scope, Interval interval) {
-		LockRequest request = request(scope).oncePerInterval(interval);
+		LockRequest request = request(scope).with(interval);
 		assertThat(run(this.template, request)).isEqualTo(LockOutcome.EXECUTED);
 		assertThat(TestPostgres.locks()).containsExactly(numberOf(lockOf(interval)));
 		assertThat(run(this.other, request)).isEqualTo(LockOutcome.TOO_SOON);
@@ -117,7 +117,7 @@ class IntervalLocksTests extends AbstractLockTests {
 	@EnumSource
 	void rateIsCountedFromTheBeginOfTheRunAndDelayFromItsEnd(LockScope scope) {
 		for (Interval interval : List.of(RATE, DELAY)) {
-			LockRequest request = request(scope).oncePerInterval(interval);
+			LockRequest request = request(scope).with(interval);
 			assertThat(run(this.template, request, Duration.ofMillis(300))).isEqualTo(LockOutcome.EXECUTED);
 			this.ticker.advance(Duration.ofMillis(599));
 			assertThat(run(this.other, request)).isEqualTo(LockOutcome.TOO_SOON);
@@ -134,7 +134,7 @@ class IntervalLocksTests extends AbstractLockTests {
 	@ParameterizedTest
 	@EnumSource
 	void runThatTakesLongerThanItsIntervalIsBusyAndFollowedAtOnce(LockScope scope) {
-		LockRequest request = request(scope).oncePerInterval(RATE);
+		LockRequest request = request(scope).with(RATE);
 		assertThat(this.template.execute(request, (lock) -> {
 			this.ticker.advance(Duration.ofSeconds(2));
 			return run(this.other, request);
@@ -146,7 +146,7 @@ class IntervalLocksTests extends AbstractLockTests {
 	@ParameterizedTest
 	@MethodSource("scopesAndIntervals")
 	void runThatFailsIsNotRemembered(LockScope scope, Interval interval) {
-		LockRequest request = request(scope).oncePerInterval(interval);
+		LockRequest request = request(scope).with(interval);
 		assertThatIllegalStateException().isThrownBy(() -> this.template.execute(request, (lock) -> {
 			throw new IllegalStateException("expected");
 		})).withMessage("expected");
@@ -158,7 +158,7 @@ class IntervalLocksTests extends AbstractLockTests {
 	@ParameterizedTest
 	@EnumSource
 	void rollbackOfTheCallersTransactionForgetsTheRun(LockScope scope) {
-		LockRequest request = request(scope).oncePerInterval(RATE);
+		LockRequest request = request(scope).with(RATE);
 		transaction().executeWithoutResult((status) -> {
 			assertThat(run(this.template, request)).isEqualTo(LockOutcome.EXECUTED);
 			status.setRollbackOnly();
@@ -170,29 +170,28 @@ class IntervalLocksTests extends AbstractLockTests {
 	@Test
 	void callForNoIntervalRunsAndIsNotRemembered() {
 		LockRequest request = request(LockScope.TRANSACTION);
-		assertThat(run(this.template, request.oncePerInterval(RATE))).isEqualTo(LockOutcome.EXECUTED);
+		assertThat(run(this.template, request.with(RATE))).isEqualTo(LockOutcome.EXECUTED);
 		assertThat(run(this.other, request)).isEqualTo(LockOutcome.EXECUTED);
 		this.ticker.advance(Duration.ofMillis(900));
 		assertThat(run(this.template, request)).isEqualTo(LockOutcome.EXECUTED);
-		assertThat(run(this.other, request.oncePerInterval(RATE))).isEqualTo(LockOutcome.EXECUTED);
+		assertThat(run(this.other, request.with(RATE))).isEqualTo(LockOutcome.EXECUTED);
 	}
 
 	@Test
 	void intervalsOfTwoSchedulesAreEachOnesOwn() {
 		LockRequest request = request(LockScope.TRANSACTION);
 		Interval longer = new Interval(Duration.ofHours(1), Counted.FROM_BEGIN, "1");
-		assertThat(run(this.template, request.oncePerInterval(longer))).isEqualTo(LockOutcome.EXECUTED);
-		assertThat(run(this.other, request.oncePerInterval(RATE))).isEqualTo(LockOutcome.EXECUTED);
+		assertThat(run(this.template, request.with(longer))).isEqualTo(LockOutcome.EXECUTED);
+		assertThat(run(this.other, request.with(RATE))).isEqualTo(LockOutcome.EXECUTED);
 		this.ticker.advance(Duration.ofMillis(900));
-		assertThat(run(this.template, request.oncePerInterval(RATE))).isEqualTo(LockOutcome.EXECUTED);
-		assertThat(run(this.other, request.oncePerInterval(longer))).isEqualTo(LockOutcome.TOO_SOON);
+		assertThat(run(this.template, request.with(RATE))).isEqualTo(LockOutcome.EXECUTED);
+		assertThat(run(this.other, request.with(longer))).isEqualTo(LockOutcome.TOO_SOON);
 	}
 
 	@Test
 	void instanceThatRanSaysByItsOwnLengthHowLongThatIsRemembered() {
-		LockRequest longer = request(LockScope.TRANSACTION)
-			.oncePerInterval(new Interval(Duration.ofSeconds(2), Counted.FROM_END));
-		LockRequest shorter = request(LockScope.TRANSACTION).oncePerInterval(RATE);
+		LockRequest longer = request(LockScope.TRANSACTION).with(new Interval(Duration.ofSeconds(2), Counted.FROM_END));
+		LockRequest shorter = request(LockScope.TRANSACTION).with(RATE);
 		assertThat(run(this.template, longer)).isEqualTo(LockOutcome.EXECUTED);
 		this.ticker.advance(Duration.ofMillis(1799));
 		assertThat(run(this.other, shorter)).isEqualTo(LockOutcome.TOO_SOON);
@@ -210,7 +209,7 @@ class IntervalLocksTests extends AbstractLockTests {
 	 */
 	@Test
 	void callThatIsALittleTooSoonForItsOwnInstanceWaits() throws Exception {
-		LockRequest request = request(LockScope.TRANSACTION).oncePerInterval(RATE);
+		LockRequest request = request(LockScope.TRANSACTION).with(RATE);
 		AtomicLong begun = new AtomicLong();
 		run(this.template, request);
 		long first = this.ticker.nanoTime();
@@ -232,8 +231,7 @@ class IntervalLocksTests extends AbstractLockTests {
 	@ValueSource(booleans = { true, false })
 	void callAfterItsOwnTimeRunsAlsoWhenTheLockIsNotReleasedYet(boolean forInterval) throws Exception {
 		LockRequest request = request(LockScope.TRANSACTION);
-		request = forInterval ? request.oncePerInterval(RATE)
-				: request.rememberTick(Instant.EPOCH, Duration.ofMillis(900));
+		request = forInterval ? request.with(RATE) : request.rememberTick(Instant.EPOCH, Duration.ofMillis(900));
 		run(this.template, request);
 		Hold carried = new Hold.OfTick(AdvisoryLockKey.of("carried"), LockMode.EXCLUSIVE, () -> {
 		});
@@ -255,7 +253,7 @@ class IntervalLocksTests extends AbstractLockTests {
 
 	@Test
 	void waitForTheOwnIntervalEndsWithTheApplicationAndAtAnInterrupt() throws Exception {
-		LockRequest request = request(LockScope.TRANSACTION).oncePerInterval(RATE);
+		LockRequest request = request(LockScope.TRANSACTION).with(RATE);
 		run(this.template, request);
 		this.ticker.advance(Duration.ofMillis(500));
 		AtomicReference<Thread> waiter = new AtomicReference<>();
@@ -276,7 +274,7 @@ class IntervalLocksTests extends AbstractLockTests {
 	@ParameterizedTest
 	@EnumSource
 	void intervalEndsWithTheInstanceThatRemembersIt(LockScope scope) {
-		LockRequest request = request(scope).oncePerInterval(RATE);
+		LockRequest request = request(scope).with(RATE);
 		run(this.template, request);
 		this.sessions.get(this.sessions.size() - 2).close();
 		assertThat(run(this.other, request)).isEqualTo(LockOutcome.EXECUTED);
@@ -284,7 +282,7 @@ class IntervalLocksTests extends AbstractLockTests {
 
 	@Test
 	void lockThatIsLostIsTakenAgainAsLongAsTheIntervalLasts() {
-		LockRequest request = request(LockScope.TRANSACTION).oncePerInterval(RATE);
+		LockRequest request = request(LockScope.TRANSACTION).with(RATE);
 		run(this.template, request);
 		assertThat(TestPostgres.terminate(NAMESPACE)).isPositive();
 		assertThat(TestPostgres.locks()).isEmpty();
@@ -301,7 +299,7 @@ class IntervalLocksTests extends AbstractLockTests {
 				NAMESPACE, SETTINGS, this.events::add);
 		this.sessions.add(unreachable);
 		PostgresAdvisoryLockTemplate forgetful = instance(unreachable);
-		LockRequest request = request(LockScope.TRANSACTION).oncePerInterval(DELAY);
+		LockRequest request = request(LockScope.TRANSACTION).with(DELAY);
 		try (LogRecorder log = LogRecorder.of(LockLog.ALERT, "WARN")) {
 			assertThat(run(forgetful, request)).isEqualTo(LockOutcome.EXECUTED);
 			assertThat(run(this.other, request)).isEqualTo(LockOutcome.EXECUTED);
@@ -319,7 +317,7 @@ class IntervalLocksTests extends AbstractLockTests {
 	@MethodSource("scopesAndIntervals")
 	void beginsAreAnIntervalApartWhereverThePhasesAre(LockScope scope, Interval interval) {
 		List<PostgresAdvisoryLockTemplate> instances = List.of(this.template, this.other, instance("thirds"));
-		LockRequest request = request(scope).oncePerInterval(interval);
+		LockRequest request = request(scope).with(interval);
 		List<Long> begins = new ArrayList<>();
 		for (int millis = 0; millis < 20_000; millis += 50) {
 			int phase = millis % 1000;
@@ -338,7 +336,7 @@ class IntervalLocksTests extends AbstractLockTests {
 
 	@Test
 	void sharedWorkIsRefused() {
-		LockRequest request = request(LockScope.SESSION).oncePerInterval(RATE);
+		LockRequest request = request(LockScope.SESSION).with(RATE);
 		assertThatIllegalArgumentException().isThrownBy(() -> run(this.template, request.mode(LockMode.SHARED)))
 			.withMessageContaining("tests/job");
 	}

@@ -43,6 +43,7 @@ import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.LockScope;
 import io.github.advisorylock.jdbc.LockSessionSettings.WhenLost;
 import io.github.advisorylock.log.LockLog;
+import io.github.advisorylock.support.RequestDetail;
 import io.github.advisorylock.testsupport.CountingSocketFactory;
 import io.github.advisorylock.testsupport.ForeignSession;
 import io.github.advisorylock.testsupport.LogRecorder;
@@ -78,8 +79,8 @@ class TickLocksTests extends AbstractLockTests {
 
 	private static final Duration MEMORY = Duration.ofMinutes(1);
 
-	private static final LockRequest.Interval INTERVAL = new LockRequest.Interval(Duration.ofMinutes(1),
-			LockRequest.Interval.Counted.FROM_BEGIN);
+	private static final RequestDetail.Interval INTERVAL = new RequestDetail.Interval(Duration.ofMinutes(1),
+			RequestDetail.Interval.Counted.FROM_BEGIN);
 
 	private static final Duration IDLE = Duration.ofSeconds(10);
 
@@ -349,7 +350,7 @@ class TickLocksTests extends AbstractLockTests {
 	@ValueSource(booleans = { true, false })
 	void whoCanRememberNothingDoesNotRunWhatAnotherInstanceRemembers(boolean own) {
 		LockRequest tick = tick(LockScope.TRANSACTION, TICK);
-		LockRequest interval = request(LockScope.TRANSACTION).oncePerInterval(INTERVAL);
+		LockRequest interval = request(LockScope.TRANSACTION).with(INTERVAL);
 		run(this.template, tick);
 		run(this.template, interval);
 		PostgresAdvisoryLockTemplate forgetful = instance(session("jdbc:postgresql://127.0.0.1:1/none"),
@@ -403,7 +404,7 @@ class TickLocksTests extends AbstractLockTests {
 	@ParameterizedTest
 	@EnumSource
 	void lockThatIsGrantedAfterTheEndOfTheWaitIsReleased(EndOfWait end) throws Exception {
-		LockRequest request = end.interval ? request(LockScope.TRANSACTION).oncePerInterval(INTERVAL)
+		LockRequest request = end.interval ? request(LockScope.TRANSACTION).with(INTERVAL)
 				: tick(LockScope.TRANSACTION, TICK);
 		try (SlowOpening slow = new SlowOpening(); LogRecorder log = LogRecorder.of(LockLog.ALERT, "WARN")) {
 			PostgresAdvisoryLockTemplate starting = instance(slow,

@@ -27,6 +27,7 @@ import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.LockScope;
 import io.github.advisorylock.jdbc.LockSessionSettings;
 import io.github.advisorylock.jdbc.LockSessionSettings.WhenLost;
+import io.github.advisorylock.support.RequestDetail.Retries;
 import io.github.advisorylock.testsupport.Patience;
 import io.github.advisorylock.testsupport.SqlState;
 import io.github.advisorylock.testsupport.TestPostgres;
@@ -93,7 +94,7 @@ class BadEndTests extends AbstractLedgerTests {
 		fail(caughtUp(scope, 0), 1);
 		assertThat(execute(caughtUp(scope, 0).oncePerTick(TICK.plusSeconds(60)))).isEqualTo(LockOutcome.EXECUTED);
 		fail(caughtUp(scope, 0).oncePerTick(TICK.plusSeconds(120)), 1);
-		assertThat(execute(request(scope).oncePerTick(TICK.plusSeconds(120)).maxRetries(0)))
+		assertThat(execute(request(scope).oncePerTick(TICK.plusSeconds(120)).with(new Retries(false, 0))))
 			.isEqualTo(LockOutcome.EXECUTED);
 	}
 
@@ -185,15 +186,15 @@ class BadEndTests extends AbstractLedgerTests {
 
 	@Test
 	void numberOfRetriesIsNotNegative() {
+		assertThatIllegalArgumentException().isThrownBy(() -> new Retries(false, -1))
+			.withMessage("'most' must not be negative");
 		LockRequest request = request(LockScope.SESSION);
-		assertThatIllegalArgumentException().isThrownBy(() -> request.maxRetries(-1))
-			.withMessage("'maxRetries' must not be negative");
-		assertThat(request.maxRetries()).isNull();
-		assertThat(request.maxRetries(3).backOff().maxRetries()).isEqualTo(3);
+		assertThat(Retries.of(request).most()).isNull();
+		assertThat(Retries.of(request.with(new Retries(false, 3)).with(new Retries(true, 4))).most()).isEqualTo(4);
 	}
 
 	private LockRequest caughtUp(LockScope scope, int maxRetries) {
-		return request(scope).oncePerTick(TICK).backOff().maxRetries(maxRetries);
+		return request(scope).oncePerTick(TICK).with(new Retries(true, maxRetries));
 	}
 
 	private void fail(LockRequest request, int attempt) {

@@ -29,6 +29,8 @@ import io.github.advisorylock.LockScope;
 import io.github.advisorylock.jdbc.LockSessionSettings;
 import io.github.advisorylock.jdbc.LockSessionSettings.WhenLost;
 import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
+import io.github.advisorylock.support.RequestDetail.Recorded;
+import io.github.advisorylock.support.RequestDetail.Retries;
 import io.github.advisorylock.testsupport.Patience;
 import io.github.advisorylock.testsupport.TestPostgres;
 import org.awaitility.Awaitility;
@@ -57,7 +59,7 @@ class CancelledRunTests extends AbstractLedgerTests {
 	@ParameterizedTest
 	@EnumSource(LockScope.class)
 	void cancelledRunIsNoFailureAndIsNotTriedAgain(LockScope scope) throws Exception {
-		LockRequest request = request(scope).oncePerTick(TICK).backOff().maxRetries(5);
+		LockRequest request = request(scope).oncePerTick(TICK).with(new Retries(true, 5));
 		cancel(() -> this.template.execute(request, this::hang));
 		assertThat(errors()).singleElement().asString().contains("it was cancelled by alice");
 		assertThatRunIsCancelled(0);
@@ -106,7 +108,7 @@ class CancelledRunTests extends AbstractLedgerTests {
 	@ParameterizedTest
 	@EnumSource(LockScope.class)
 	void runInCallersTransactionIsCancelled(LockScope scope) throws Exception {
-		LockRequest request = request(scope).oncePerTick(TICK).maxRetries(0);
+		LockRequest request = request(scope).oncePerTick(TICK).with(new Retries(false, 0));
 		cancel(() -> transaction().execute((status) -> {
 			insertEffect("of the caller");
 			return failure(() -> this.template.execute(request, this::hang)) ? rollback(status::setRollbackOnly)
@@ -118,7 +120,7 @@ class CancelledRunTests extends AbstractLedgerTests {
 
 	@Test
 	void cancelledKeyRunsWhenItComesAgain() throws Exception {
-		LockRequest request = LockRequest.of("job").recordedUnder("job:#{#id}").oncePerKey();
+		LockRequest request = LockRequest.of("job").with(new Recorded("job:#{#id}")).oncePerKey();
 		cancel(() -> this.template.execute(request, this::hang));
 		assertThat(outcomes()).containsExactly("CANCELLED");
 		assertThat(this.ledger.repository().failures(new JobName(NAMESPACE, "job:#{#id}"), 10).latest()).isEmpty();

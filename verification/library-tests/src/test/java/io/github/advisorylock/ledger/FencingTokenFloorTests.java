@@ -22,6 +22,8 @@ import java.util.stream.Stream;
 
 import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.LockScope;
+import io.github.advisorylock.support.RequestDetail.Recorded;
+import io.github.advisorylock.support.RequestDetail.Retries;
 import io.github.advisorylock.testsupport.TestPostgres;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -87,9 +89,9 @@ class FencingTokenFloorTests extends AbstractLedgerTests {
 				case PER_KEY -> request.oncePerKey();
 				case PER_KEY_WITH_INTERVAL -> request.oncePerKey().minInterval(Duration.ofNanos(1000));
 				case PER_TICK -> request.oncePerTick(tick);
-				case CAUGHT_UP -> request.oncePerTick(tick).backOff();
+				case CAUGHT_UP -> request.oncePerTick(tick).with(new Retries(true, null));
 				case MIN_INTERVAL -> request.minInterval(Duration.ofNanos(1000));
-				case RECORDED_ONLY -> request.recordedUnder("job");
+				case RECORDED_ONLY -> request.with(new Recorded("job"));
 			};
 		}
 

@@ -24,6 +24,7 @@ import java.util.stream.Collectors;
 import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.LockScope;
+import io.github.advisorylock.support.RequestDetail.Recorded;
 import io.github.advisorylock.testsupport.TestPostgres;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.BeforeEach;
@@ -65,7 +66,7 @@ class HotUpdateTests extends AbstractLedgerTests {
 	void endOfRunOfTemplateTouchesNoIndex() {
 		for (int i = 0; i < RUNS; i++) {
 			LockRequest request = LockRequest.of("refresh:" + i % 5)
-				.recordedUnder("refresh:#{#id}")
+				.with(new Recorded("refresh:#{#id}"))
 				.scope(LockScope.SESSION)
 				.minInterval(Duration.ofNanos(1000));
 			assertThat(execute(request)).isEqualTo(LockOutcome.EXECUTED);

@@ -22,6 +22,7 @@ import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.LockScope;
 import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
+import io.github.advisorylock.support.RequestDetail.Recorded;
 import io.github.advisorylock.testsupport.ForeignSession;
 import io.github.advisorylock.testsupport.TestPostgres;
 import org.junit.jupiter.api.Tag;
@@ -221,7 +222,7 @@ class JobStateTests extends AbstractLedgerTests {
 
 	private void pay(boolean broken) {
 		LockRequest request = LockRequest.of("payment:1")
-			.recordedUnder("payment:#{#id}")
+			.with(new Recorded("payment:#{#id}"))
 			.scope(LockScope.SESSION)
 			.oncePerKey();
 		this.template.execute(request, (lock) -> {

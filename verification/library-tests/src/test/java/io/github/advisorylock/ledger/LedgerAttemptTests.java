@@ -38,6 +38,8 @@ import io.github.advisorylock.jdbc.LockSession;
 import io.github.advisorylock.jdbc.LockSessionSettings;
 import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
 import io.github.advisorylock.jdbc.RunLedger.RunRecord;
+import io.github.advisorylock.support.RequestDetail.Recorded;
+import io.github.advisorylock.support.RequestDetail.Retries;
 import io.github.advisorylock.testsupport.LogRecorder;
 import io.github.advisorylock.testsupport.Patience;
 import io.github.advisorylock.testsupport.TestPostgres;
@@ -67,7 +69,7 @@ class LedgerAttemptTests extends AbstractLedgerTests {
 	@ParameterizedTest
 	@EnumSource(LockScope.class)
 	void failedAttemptsAreCountedAndFollowedByPauseThatGrows(LockScope scope) {
-		LockRequest request = request(scope).oncePerTick(TICK).backOff();
+		LockRequest request = request(scope).oncePerTick(TICK).with(new Retries(true, null));
 		for (int attempt = 1; attempt <= 3; attempt++) {
 			assertThatIllegalStateException().isThrownBy(() -> this.template.execute(request, (lock) -> {
 				throw new IllegalStateException("attempt " + lock.attempt());
@@ -134,7 +136,9 @@ class LedgerAttemptTests extends AbstractLedgerTests {
 		if (!column.equals("held_until")) {
 			TestPostgres.execute("UPDATE ledger_tests_job SET held_since = NULL");
 		}
-		LockRequest request = request(scope).oncePerTick(TICK).minInterval(Duration.ofNanos(1000)).backOff();
+		LockRequest request = request(scope).oncePerTick(TICK)
+			.minInterval(Duration.ofNanos(1000))
+			.with(new Retries(true, null));
 		try (LogRecorder log = LogRecorder.of(RecordedRun.class.getName(), "warn")) {
 			assertThat(execute(request)).isEqualTo(LockOutcome.EXECUTED);
 			assertThat(execute(request)).isEqualTo(LockOutcome.ALREADY_RAN);
@@ -189,7 +193,7 @@ class LedgerAttemptTests extends AbstractLedgerTests {
 	@Test
 	void holderThatLostItsLockBeforeItsStartWasWrittenOvertakesNobody() {
 		PostgresAdvisoryLockTemplate successor = createTemplate(this.pool, this.transactionManager);
-		LockRequest request = request(LockScope.SESSION).recordedUnder("job");
+		LockRequest request = request(LockScope.SESSION).with(new Recorded("job"));
 		LockSession session = new LockSession(new DriverManagerDataSource(TestPostgres.url()), "stalled",
 				LockSessionSettings.DEFAULT, this.events::add);
 		this.sessions.add(session);

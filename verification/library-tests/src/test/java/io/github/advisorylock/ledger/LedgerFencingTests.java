@@ -31,6 +31,7 @@ import io.github.advisorylock.LockScope;
 import io.github.advisorylock.jdbc.LockSessionSettings;
 import io.github.advisorylock.jdbc.LockSessionSettings.WhenLost;
 import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
+import io.github.advisorylock.support.RequestDetail.Recorded;
 import io.github.advisorylock.testsupport.TestPostgres;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -75,7 +76,7 @@ class LedgerFencingTests extends AbstractLedgerTests {
 			PostgresAdvisoryLockTemplate other = createTemplate(otherPool, new JdbcTransactionManager(otherPool));
 			for (int i = 0; i < 60; i++) {
 				PostgresAdvisoryLockTemplate template = (i % 2 == 0) ? this.template : other;
-				LockRequest request = request(LockScope.values()[i / 2 % 2]).recordedUnder("job");
+				LockRequest request = request(LockScope.values()[i / 2 % 2]).with(new Recorded("job"));
 				run(template, request, i % 3, tokens);
 			}
 		}
@@ -90,7 +91,7 @@ class LedgerFencingTests extends AbstractLedgerTests {
 	@EnumSource
 	void tokensRiseThoughInstancesWaitForEachOther(LockScope scope) {
 		List<Long> tokens = new CopyOnWriteArrayList<>();
-		LockRequest request = request(scope).recordedUnder("job").waitFor(Duration.ofMinutes(1));
+		LockRequest request = request(scope).with(new Recorded("job")).waitFor(Duration.ofMinutes(1));
 		List<Future<?>> instances = new ArrayList<>();
 		for (int i = 0; i < 4; i++) {
 			PostgresAdvisoryLockTemplate instance = createTemplate(this.pool, this.transactionManager);

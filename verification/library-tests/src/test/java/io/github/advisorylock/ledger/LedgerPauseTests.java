@@ -25,6 +25,7 @@ import java.util.concurrent.TimeUnit;
 import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.LockScope;
+import io.github.advisorylock.support.RequestDetail.Recorded;
 import io.github.advisorylock.testsupport.TestPostgres;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
@@ -121,11 +122,12 @@ class LedgerPauseTests extends AbstractLedgerTests {
 	@Test
 	void keysOfArgumentsAndOtherNamespacesGoOnWhenAllJobsArePaused() {
 		this.ledger.pauseAll(NAMESPACE, "alice", null);
-		assertThat(execute(LockRequest.of("payment:1").recordedUnder("payment:#{#id}").oncePerKey()))
+		assertThat(execute(LockRequest.of("payment:1").with(new Recorded("payment:#{#id}")).oncePerKey()))
 			.isEqualTo(LockOutcome.EXECUTED);
 		assertThat(execute(LockRequest.of("payment:2").oncePerKey())).isEqualTo(LockOutcome.EXECUTED);
 		assertThat(execute(later("job").namespace("billing"))).isEqualTo(LockOutcome.EXECUTED);
-		assertThat(execute(LockRequest.of("once").recordedUnder("once").oncePerKey())).isEqualTo(LockOutcome.PAUSED);
+		assertThat(execute(LockRequest.of("once").with(new Recorded("once")).oncePerKey()))
+			.isEqualTo(LockOutcome.PAUSED);
 	}
 
 	private static LockRequest later(String key) {

@@ -21,6 +21,7 @@ import io.github.advisorylock.LockMode;
 import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.LockScope;
+import io.github.advisorylock.support.RequestDetail.Recorded;
 import io.github.advisorylock.testsupport.TestPostgres;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -47,16 +48,17 @@ class LedgerRequestTests extends AbstractLedgerTests {
 	void keyThatDoesNotFitIsRefused(LockScope scope) {
 		assertThatRequestIsRefused(LockRequest.of("k".repeat(513)).scope(scope).oncePerKey(), "512");
 		assertThatRequestIsRefused(LockRequest.of("a\0b").scope(scope).oncePerKey(), "NUL");
-		assertThatRequestIsRefused(LockRequest.of("job").namespace("n".repeat(256)).scope(scope).recordedUnder("job"),
-				"255");
+		assertThatRequestIsRefused(
+				LockRequest.of("job").namespace("n".repeat(256)).scope(scope).with(new Recorded("job")), "255");
 	}
 
 	@ParameterizedTest
 	@EnumSource(LockScope.class)
 	void keyWithMoreBytesThanAnIndexHoldsIsRefused(LockScope scope) {
 		LockRequest request = LockRequest.of(LONGEST_KEY).scope(scope);
-		assertThatRequestIsRefused(request.namespace("n".repeat(256)).recordedUnder("job"), "256 characters");
-		assertThatRequestIsRefused(request.namespace("\u20ac".repeat(171)).recordedUnder("job"), "2561 bytes in UTF-8");
+		assertThatRequestIsRefused(request.namespace("n".repeat(256)).with(new Recorded("job")), "256 characters");
+		assertThatRequestIsRefused(request.namespace("\u20ac".repeat(171)).with(new Recorded("job")),
+				"2561 bytes in UTF-8");
 	}
 
 	@ParameterizedTest

@@ -22,6 +22,7 @@ import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.LockScope;
 import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
+import io.github.advisorylock.support.RequestDetail.Recorded;
 import io.github.advisorylock.testsupport.TestPostgres;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -54,14 +55,14 @@ class LedgerTests extends AbstractLedgerTests {
 	@EnumSource(LockScope.class)
 	void keyThatNoMethodHasIsFoundByItsFullName(LockScope scope) {
 		execute(LockRequest.of("event/1").scope(scope).oncePerKey());
-		execute(LockRequest.of("1").namespace("other").scope(scope).recordedUnder("1"));
+		execute(LockRequest.of("1").namespace("other").scope(scope).with(new Recorded("1")));
 		assertThat(this.ledger.runs("event/1", 9)).hasSize(1);
 		assertThat(this.ledger.runs("tests/event/1", 9)).isEqualTo(this.ledger.runs("event/1", 9));
 		this.ledger.pause("tests/event/1", "me");
 		assertThat(this.ledger.job("event/1").orElseThrow().isPaused()).isTrue();
 		assertThat(this.ledger.job("other/1").orElseThrow().namespace()).isEqualTo("other");
 		this.ledger.pause("other/1", "me");
-		assertThat(execute(LockRequest.of("1").namespace("other").scope(scope).recordedUnder("1")))
+		assertThat(execute(LockRequest.of("1").namespace("other").scope(scope).with(new Recorded("1"))))
 			.isEqualTo(LockOutcome.PAUSED);
 	}
 
@@ -90,10 +91,10 @@ class LedgerTests extends AbstractLedgerTests {
 		assertThat(this.template.execute(seldom, (lock) -> 1).outcome()).isEqualTo(LockOutcome.EXECUTED);
 		assertThat(this.template.execute(seldom, (lock) -> 1).outcome()).isEqualTo(LockOutcome.TOO_SOON);
 		this.ledger.pause("job", "me");
-		assertThat(this.template.execute(request(scope).recordedUnder("job"), (lock) -> 1).outcome())
+		assertThat(this.template.execute(request(scope).with(new Recorded("job")), (lock) -> 1).outcome())
 			.isEqualTo(LockOutcome.PAUSED);
 		this.ledger.resume("job", "me");
-		assertThat(this.template.execute(request(scope).recordedUnder("job"), (lock) -> 1).executed()).isTrue();
+		assertThat(this.template.execute(request(scope).with(new Recorded("job")), (lock) -> 1).executed()).isTrue();
 	}
 
 	/**

@@ -24,6 +24,7 @@ import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.LockScope;
+import io.github.advisorylock.support.RequestDetail;
 import io.github.advisorylock.testsupport.LogRecorder;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
@@ -52,15 +53,14 @@ class LockLogReasonTests {
 	}
 
 	static Stream<Arguments> callThatComesTooSoonSaysWhy() {
-		LockRequest.Interval interval = new LockRequest.Interval(Duration.ofSeconds(5),
-				LockRequest.Interval.Counted.FROM_BEGIN);
+		RequestDetail.Interval interval = new RequestDetail.Interval(Duration.ofSeconds(5),
+				RequestDetail.Interval.Counted.FROM_BEGIN);
 		String started = "its last run started less than PT10M ago, on this instance or another one";
 		String failed = "its last attempt at this tick failed or was cancelled, on this instance or another one, "
 				+ "and no other is due";
 		LockRequest least = PLAIN.minInterval(Duration.ofMinutes(10));
 		return Stream.of(
-				Arguments.of(PLAIN.oncePerInterval(interval),
-						"this interval has had its run, on this instance or another one"),
+				Arguments.of(PLAIN.with(interval), "this interval has had its run, on this instance or another one"),
 				Arguments.of(least, started), Arguments.of(PLAIN.oncePerTick(Instant.EPOCH), failed),
 				Arguments.of(least.oncePerTick(Instant.EPOCH), started + "; or " + failed));
 	}

@@ -35,6 +35,7 @@ import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.LockResult;
 import io.github.advisorylock.LockScope;
 import io.github.advisorylock.jdbc.LockScheduler;
+import io.github.advisorylock.support.RequestDetail.Recorded;
 import io.github.advisorylock.testsupport.Patience;
 import net.javacrumbs.shedlock.core.ClockProvider;
 import net.javacrumbs.shedlock.core.DefaultLockingTaskExecutor;
@@ -134,7 +135,7 @@ class AdvisoryLockProviderTests {
 	void recordedRunIsTooSoonWhileKeyIsKept() {
 		AdvisoryLockOperations operations = other.context.getBean(AdvisoryLockOperations.class);
 		lock(application, this.name, HOUR, HOUR).orElseThrow().unlock();
-		LockRequest request = LockRequest.of(this.name).recordedUnder(this.name);
+		LockRequest request = LockRequest.of(this.name).with(new Recorded(this.name));
 		for (LockScope scope : LockScope.values()) {
 			assertThat(operations.execute(request.scope(scope), (context) -> true).outcome())
 				.isEqualTo(LockOutcome.TOO_SOON);

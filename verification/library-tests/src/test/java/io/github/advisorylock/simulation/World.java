@@ -23,11 +23,11 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
-import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.interceptor.CronTicks;
 import io.github.advisorylock.interceptor.PlannedTime;
 import io.github.advisorylock.jdbc.LockSession;
 import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
+import io.github.advisorylock.support.RequestDetail;
 
 /**
  * Three instances and their server, the schedulers that call methods, and all that
@@ -37,8 +37,8 @@ final class World {
 
 	private static final Duration SECOND = Duration.ofSeconds(1);
 
-	private static final LockRequest.Interval RATE = new LockRequest.Interval(SimulatedMethods.INTERVAL,
-			LockRequest.Interval.Counted.FROM_BEGIN);
+	private static final RequestDetail.Interval RATE = new RequestDetail.Interval(SimulatedMethods.INTERVAL,
+			RequestDetail.Interval.Counted.FROM_BEGIN);
 
 	private final CronTicks ticks = new CronTicks(SimulatedMethods.CRON, ZoneOffset.UTC);
 

@@ -21,8 +21,8 @@ import java.time.Instant;
 import java.util.Locale;
 
 import io.github.advisorylock.LockRequest;
-import io.github.advisorylock.LockRequest.Interval;
 import io.github.advisorylock.LockScope;
+import io.github.advisorylock.support.RequestDetail.Interval;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -108,7 +108,7 @@ enum Use {
 			case TRANSACTION -> request.scope(LockScope.TRANSACTION);
 			case REMEMBERED -> request.scope(LockScope.TRANSACTION).rememberTick(tick, MEMORY);
 			// the next round must not be in the same interval
-			case INTERVAL -> request.namespace("fleet-" + tick.toEpochMilli()).oncePerInterval(RATE);
+			case INTERVAL -> request.namespace("fleet-" + tick.toEpochMilli()).with(RATE);
 			case SESSION -> request.scope(LockScope.SESSION);
 			case SESSION_REMEMBERED -> request.scope(LockScope.SESSION).rememberTick(tick, MEMORY);
 			case PER_TICK -> request.scope(LockScope.TRANSACTION).oncePerTick(tick);
