@@ -69,6 +69,8 @@ public record AdvisoryLocksDescriptor(Instant time, Duration clockSkew, List<Dur
 	 * @param namespace the namespace of the key
 	 * @param method the method as {@code Class.method}, {@code null} if nobody has told
 	 * @param scope how long the lock lives, {@code null} if nobody has told
+	 * @param once what it is in fact run once for here, and why not where that would be
+	 * expected; {@code null} if this instance has no such method
 	 * @param permits how many may run at a time, {@code null} for one
 	 * @param schedules when the method is called
 	 * @param state the first that holds of {@code running}; {@code waiting}, which is for
@@ -99,17 +101,17 @@ public record AdvisoryLocksDescriptor(Instant time, Duration clockSkew, List<Dur
 	 */
 	@JsonInclude(JsonInclude.Include.NON_EMPTY)
 	public record JobDescriptor(String key, String namespace, @Nullable String method, @Nullable LockScope scope,
-			@Nullable Integer permits, List<ScheduleDescriptor> schedules, String state, @Nullable Instant next,
-			@Nullable RunDescriptor lastRun, @Nullable Integer attempt, Map<String, Long> outcomes,
-			List<HolderDescriptor> holders, List<WaiterDescriptor> waiters, @Nullable PauseDescriptor paused,
-			List<Problem> problems, List<String> actions, @Nullable Instant nextHere, @Nullable Instant lastTick,
-			@Nullable TickDescriptor openTick, @Nullable Instant completedAt, @Nullable KeysDescriptor keys,
-			@Nullable RunStatistics statistics) {
+			@Nullable String once, @Nullable Integer permits, List<ScheduleDescriptor> schedules, String state,
+			@Nullable Instant next, @Nullable RunDescriptor lastRun, @Nullable Integer attempt,
+			Map<String, Long> outcomes, List<HolderDescriptor> holders, List<WaiterDescriptor> waiters,
+			@Nullable PauseDescriptor paused, List<Problem> problems, List<String> actions, @Nullable Instant nextHere,
+			@Nullable Instant lastTick, @Nullable TickDescriptor openTick, @Nullable Instant completedAt,
+			@Nullable KeysDescriptor keys, @Nullable RunStatistics statistics) {
 
 		JobDescriptor with(RunStatistics statistics) {
-			return new JobDescriptor(this.key, this.namespace, this.method, this.scope, this.permits, this.schedules,
-					this.state, this.next, this.lastRun, this.attempt, this.outcomes, this.holders, this.waiters,
-					this.paused, this.problems, this.actions, this.nextHere, this.lastTick, this.openTick,
+			return new JobDescriptor(this.key, this.namespace, this.method, this.scope, this.once, this.permits,
+					this.schedules, this.state, this.next, this.lastRun, this.attempt, this.outcomes, this.holders,
+					this.waiters, this.paused, this.problems, this.actions, this.nextHere, this.lastTick, this.openTick,
 					this.completedAt, this.keys, statistics);
 		}
 
@@ -117,8 +119,8 @@ public record AdvisoryLocksDescriptor(Instant time, Duration clockSkew, List<Dur
 		 * Return what a list has of the job.
 		 */
 		JobDescriptor brief() {
-			return new JobDescriptor(this.key, this.namespace, this.method, this.scope, this.permits, this.schedules,
-					this.state, (this.next != null) ? this.next.truncatedTo(ChronoUnit.MILLIS) : null,
+			return new JobDescriptor(this.key, this.namespace, this.method, this.scope, this.once, this.permits,
+					this.schedules, this.state, (this.next != null) ? this.next.truncatedTo(ChronoUnit.MILLIS) : null,
 					(this.lastRun != null) ? this.lastRun.brief() : null, this.attempt, this.outcomes,
 					this.holders.stream().map(HolderDescriptor::brief).toList(),
 					this.waiters.stream().map(WaiterDescriptor::brief).toList(), this.paused, this.problems, List.of(),

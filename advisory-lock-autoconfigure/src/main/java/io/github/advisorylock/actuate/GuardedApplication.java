@@ -18,6 +18,7 @@ package io.github.advisorylock.actuate;
 
 import java.util.Collection;
 import java.util.List;
+import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
@@ -41,12 +42,14 @@ import org.springframework.scheduling.config.ScheduledTask;
  * @param tasks what its schedulers do; asked for each time
  * @param placeholders resolves placeholders in annotations
  * @param stacks what it does under a key; asked for each time
+ * @param session whether there is a lock session, which remembers ticks; asked for each
+ * time
  * @param threads makes the threads of what an operator has it do
  * @since 0.1.0
  */
 public record GuardedApplication(String namespace, AdvisoryLockKeyFactory keyFactory,
 		Supplier<? extends Collection<SingleRunnerMethod>> methods, Supplier<? extends Collection<String>> roles,
 		Supplier<Stream<ScheduledTask>> tasks, UnaryOperator<String> placeholders,
-		Function<AdvisoryLockKey, List<Run.Stack>> stacks, LockScheduler.Threads threads) {
+		Function<AdvisoryLockKey, List<Run.Stack>> stacks, BooleanSupplier session, LockScheduler.Threads threads) {
 
 }

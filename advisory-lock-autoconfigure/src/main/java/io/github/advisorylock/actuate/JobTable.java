@@ -158,6 +158,7 @@ final class JobTable {
 		return new JobDescriptor(id.key(), id.namespace(),
 				(method != null) ? method(method) : (job != null) ? job.target() : null,
 				(method != null) ? method.operation().scope() : (job != null) ? job.scope() : null,
+				(method != null) ? method.operation().once(this.application.session().getAsBoolean()) : null,
 				(permits > 1) ? permits : null, schedules, state(holders, waiters, paused, job),
 				(next != null) ? next : nextHere, lastRun,
 				attempt(holders, lastRun, (catchUp(method, job) != null) ? open : null, locks.time()),

@@ -77,7 +77,8 @@ import org.springframework.util.ClassUtils;
 @AutoConfiguration(after = { DataSourceAutoConfiguration.class, DataSourceTransactionManagerAutoConfiguration.class },
 		afterName = "org.springframework.boot.hibernate.autoconfigure.HibernateJpaAutoConfiguration")
 @EnableConfigurationProperties(AdvisoryLockProperties.class)
-@Import({ LockDatabaseConfiguration.class, DoctorConfiguration.class, LeaderConfiguration.class })
+@Import({ LockDatabaseConfiguration.class, DoctorConfiguration.class, LeaderConfiguration.class,
+		SwitchedOffConfiguration.class })
 public final class AdvisoryLockAutoConfiguration {
 
 	private static final boolean JACKSON_PRESENT = ClassUtils.isPresent("tools.jackson.databind.json.JsonMapper",

@@ -115,7 +115,8 @@ public final class AdvisoryLockEndpointAutoConfiguration {
 						new GuardedApplication(settings.namespace(), settings.keyFactory(),
 								() -> methodsOf(database, methods, all),
 								() -> all.isDefault(database) ? roles.getRoles() : List.of(), () -> tasks(schedulers),
-								environment::resolvePlaceholders, (key) -> stacks(database, key), threads),
+								environment::resolvePlaceholders, (key) -> stacks(database, key),
+								() -> database.session().get() != null, threads),
 						new LockMonitor(database.dataSource()), recorded.of(database), counter, sanitizer, others);
 		Map<String, AdvisoryLocksSource> others = new ConcurrentHashMap<>();
 		return sources.apply(all.of(null), () -> {

@@ -179,7 +179,7 @@ class LockDatabaseConfiguration {
 		return methods.stream().map((method) -> {
 			SingleRunnerOperation operation = method.operation();
 			return List.of(method.namespace(), operation.keyTemplate(), operation.scope(), operation.permits(),
-					operation.once(), schedules(method, environment)) + "";
+					operation.once(true), schedules(method, environment)) + "";
 		}).sorted().collect(Collectors.joining());
 	}
 

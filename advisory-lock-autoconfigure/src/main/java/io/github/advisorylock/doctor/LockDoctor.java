@@ -156,8 +156,9 @@ public final class LockDoctor {
 		return Stream.concat(Stream.of("; " + count + " methods:"), groups).toList();
 	}
 
-	private static String describe(SingleRunnerOperation operation) {
-		return operation.once() + ((operation.scope() == LockScope.SESSION) ? " in scope SESSION" : "")
+	private String describe(SingleRunnerOperation operation) {
+		return operation.once(this.context.session() != null)
+				+ ((operation.scope() == LockScope.SESSION) ? " in scope SESSION" : "")
 				+ (operation.waitFor().isZero() ? "" : ", waits for up to " + operation.waitFor());
 	}
 

@@ -133,17 +133,17 @@ record LedgerOperationParser(LedgerUse use, BiFunction<String, String, String> r
 	/**
 	 * Return what calls of a scheduler are run once for without being told to. Where
 	 * there is anything wrong with the schedule, it is for Spring to say so.
-	 * @return what that is, {@code null} if there is nothing, or a skipped call would
-	 * have nothing to return
+	 * @return what that is, or why not, {@code null} if nothing could be expected
 	 */
 	@Nullable AutoTicks autoTicks(SingleRunner annotation, Method method, int permits, Duration longest) {
-		if (annotation.once() != Once.AUTO || annotation.allowSharedKey() || permits > 1
-				|| SkippedValue.of(method) == SkippedValue.NONE) {
+		Set<Scheduled> schedules = schedules(method);
+		String refused = annotation.allowSharedKey() ? "'allowSharedKey' is set" : (permits > 1) ? "'permits' is set"
+				: (SkippedValue.of(method) == SkippedValue.NONE) ? "a skipped call would have nothing to return" : null;
+		if (annotation.once() != Once.AUTO || (refused != null && schedules.isEmpty())) {
 			return null;
 		}
-		Set<Scheduled> schedules = schedules(method);
-		return new AutoTicks(() -> !schedules.isEmpty() ? ticksIfAny(method) : null, intervalsIfAny(schedules),
-				longest);
+		return new AutoTicks(() -> !schedules.isEmpty() ? ticksIfAny(method) : null, intervalsIfAny(schedules), longest,
+				refused);
 	}
 
 	private List<Duration> intervalsIfAny(Set<Scheduled> schedules) {

@@ -42,6 +42,8 @@ import org.springframework.util.Assert;
  */
 public final class SingleRunnerOperation {
 
+	private static final String NOT_ONCE = ", not once per tick or interval: ";
+
 	private final String method;
 
 	private final SkippedValue skippedValue;
@@ -67,6 +69,8 @@ public final class SingleRunnerOperation {
 	private final boolean oncePerTick;
 
 	private final @Nullable AutoTicks autoTicks;
+
+	private final @Nullable String notOnce;
 
 	private final UnplannedCalls unplannedCalls;
 
@@ -118,7 +122,8 @@ public final class SingleRunnerOperation {
 		this.paused = paused;
 		this.ledger = ledger;
 		this.oncePerTick = ledger.oncePerTick();
-		this.autoTicks = autoTicks;
+		this.autoTicks = (autoTicks != null && autoTicks.refused() == null) ? autoTicks : null;
+		this.notOnce = (autoTicks != null && autoTicks.refused() != null) ? NOT_ONCE + autoTicks.refused() : null;
 		this.unplannedCalls = new UnplannedCalls(method, keyTemplate);
 		this.transactionManager = transactionManager;
 		this.fixedKey = fixedKey;
@@ -355,25 +360,34 @@ public final class SingleRunnerOperation {
 	}
 
 	/**
-	 * Return what the work is done once for, in a few words.
+	 * Return what the work is in fact done once for, in a few words, and why not where
+	 * that would be expected.
+	 * @param session whether there is a lock session, which remembers ticks and intervals
 	 * @return the words
 	 */
-	public String once() {
+	public String once(boolean session) {
 		AutoTicks auto = this.autoTicks;
-		boolean remembers = auto != null && (!auto.longest.isZero() || this.ledger.recorded());
-		if (this.oncePerTick || (remembers && auto != null && auto.schedule.current() != null)) {
+		String many = ((this.permits > 1) ? String.valueOf(this.permits) : "one") + " at a time";
+		if (auto == null) {
+			return this.oncePerTick ? "once per tick"
+					: this.ledger.oncePerKey() ? "once per key" : (this.notOnce != null) ? many + this.notOnce : many;
+		}
+		boolean ticks = auto.schedule.current() != null;
+		boolean locks = session && !auto.longest.isZero();
+		boolean remembers = locks || this.ledger.recorded();
+		if (ticks && remembers) {
 			return "once per tick";
 		}
-		if (this.ledger.oncePerKey()) {
-			return "once per key";
-		}
-		if (remembers && auto != null && !auto.longest.isZero() && !auto.intervals.isEmpty()) {
+		if (locks && !auto.intervals.isEmpty()) {
 			return auto.intervals.stream()
 				.map(AutoTicks::describe)
 				.collect(Collectors.joining(" and ", "once per ", ""));
 		}
-		return remembers ? "one at a time, once per tick or interval of a scheduled method that calls it"
-				: ((this.permits > 1) ? String.valueOf(this.permits) : "one") + " at a time";
+		if (ticks || !auto.intervals.isEmpty()) {
+			return many + NOT_ONCE
+					+ (session ? "'advisory-lock.remember-ticks' is 0" : "there is no session to remember that");
+		}
+		return remembers ? many + ", once per tick or interval of a scheduled method that calls it" : many;
 	}
 
 	/**
@@ -421,8 +435,10 @@ public final class SingleRunnerOperation {
 	 * @param intervals how often it is called as its annotation said at the start
 	 * @param longest for how long at most a lock remembers a tick, zero if it remembers
 	 * neither that nor an interval
+	 * @param refused why it is not run once for either, {@code null} if it is
 	 */
-	public record AutoTicks(ScheduledTicks schedule, List<Duration> intervals, Duration longest) {
+	public record AutoTicks(ScheduledTicks schedule, List<Duration> intervals, Duration longest,
+			@Nullable String refused) {
 
 		/**
 		 * For how long a tick is remembered whose next one is not known: it may come
@@ -436,9 +452,11 @@ public final class SingleRunnerOperation {
 		 * scheduler is given the method
 		 * @param intervals how often it is called
 		 * @param longest for how long at most a lock remembers each, zero if none does
+		 * @param refused why the method is not run once for either, {@code null} if it is
 		 */
-		public AutoTicks(Supplier<? extends @Nullable CronTicks> ticks, List<Duration> intervals, Duration longest) {
-			this(new ScheduledTicks(ticks), List.copyOf(intervals), longest);
+		public AutoTicks(Supplier<? extends @Nullable CronTicks> ticks, List<Duration> intervals, Duration longest,
+				@Nullable String refused) {
+			this(new ScheduledTicks(ticks), List.copyOf(intervals), longest, refused);
 		}
 
 		private static String describe(Duration interval) {

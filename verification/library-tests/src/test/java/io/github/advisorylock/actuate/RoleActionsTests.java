@@ -45,7 +45,8 @@ class RoleActionsTests {
 
 	private final OperatorActions actions = new OperatorActions(
 			new GuardedApplication("shop", AdvisoryLockKeyFactory.sha256(), List::of, () -> List.of("metrics"),
-					Stream::empty, UnaryOperator.identity(), (key) -> List.of(), LockScheduler.Threads.ofCurrent()),
+					Stream::empty, UnaryOperator.identity(), (key) -> List.of(), () -> true,
+					LockScheduler.Threads.ofCurrent()),
 			JobRegistry.NONE, new LockMonitor(new DriverManagerDataSource()).holders(),
 			() -> new Election(this.resigned), this.events::add);
 

@@ -91,9 +91,11 @@ class AdvisoryLockEndpointAutoConfigurationTests {
 	}
 
 	@Test
-	void endpointIsNotThereWhenLocksAreSwitchedOff() {
-		assertThat(ReducedApplication.runWithAll(EXPOSED, "advisory-lock.enabled=false")).doesNotContain(ENDPOINT,
-				"advisoryLockLedgerJobRegistry");
+	void nothingOfJobsIsThereWhenLocksAreSwitchedOff() {
+		assertThat(ReducedApplication.runWithAll(EXPOSED, "advisory-lock.enabled=false")).contains(ENDPOINT, HEALTH)
+			.doesNotContain("advisoryLocksEndpointWebExtension", "advisoryLocksSource",
+					"advisoryLockLedgerJobRegistry");
+		assertThat(ReducedApplication.runWithAll("advisory-lock.enabled=false")).doesNotContain(ENDPOINT);
 	}
 
 }
