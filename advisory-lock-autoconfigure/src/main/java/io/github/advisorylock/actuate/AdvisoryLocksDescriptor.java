@@ -87,6 +87,8 @@ public record AdvisoryLocksDescriptor(Instant time, Duration clockSkew, List<Dur
 	 * @param holders who has the lock
 	 * @param waiters who waits for it
 	 * @param paused since when, by whom and why it is paused, {@code null} if it is not
+	 * @param rescheduled the schedule that an operator has chosen in the place of that of
+	 * the annotation, {@code null} if none has
 	 * @param problems what an operator should look at
 	 * @param actions what can be asked of it over the web
 	 * @param nextHere when the scheduler of this instance calls it next, {@code null} if
@@ -104,15 +106,16 @@ public record AdvisoryLocksDescriptor(Instant time, Duration clockSkew, List<Dur
 			@Nullable String once, @Nullable Integer permits, List<ScheduleDescriptor> schedules, String state,
 			@Nullable Instant next, @Nullable RunDescriptor lastRun, @Nullable Integer attempt,
 			Map<String, Long> outcomes, List<HolderDescriptor> holders, List<WaiterDescriptor> waiters,
-			@Nullable PauseDescriptor paused, List<Problem> problems, List<String> actions, @Nullable Instant nextHere,
-			@Nullable Instant lastTick, @Nullable TickDescriptor openTick, @Nullable Instant completedAt,
-			@Nullable KeysDescriptor keys, @Nullable RunStatistics statistics) {
+			@Nullable PauseDescriptor paused, @Nullable RescheduledDescriptor rescheduled, List<Problem> problems,
+			List<String> actions, @Nullable Instant nextHere, @Nullable Instant lastTick,
+			@Nullable TickDescriptor openTick, @Nullable Instant completedAt, @Nullable KeysDescriptor keys,
+			@Nullable RunStatistics statistics) {
 
 		JobDescriptor with(RunStatistics statistics) {
 			return new JobDescriptor(this.key, this.namespace, this.method, this.scope, this.once, this.permits,
 					this.schedules, this.state, this.next, this.lastRun, this.attempt, this.outcomes, this.holders,
-					this.waiters, this.paused, this.problems, this.actions, this.nextHere, this.lastTick, this.openTick,
-					this.completedAt, this.keys, statistics);
+					this.waiters, this.paused, this.rescheduled, this.problems, this.actions, this.nextHere,
+					this.lastTick, this.openTick, this.completedAt, this.keys, statistics);
 		}
 
 		/**
@@ -123,8 +126,8 @@ public record AdvisoryLocksDescriptor(Instant time, Duration clockSkew, List<Dur
 					this.schedules, this.state, (this.next != null) ? this.next.truncatedTo(ChronoUnit.MILLIS) : null,
 					(this.lastRun != null) ? this.lastRun.brief() : null, this.attempt, this.outcomes,
 					this.holders.stream().map(HolderDescriptor::brief).toList(),
-					this.waiters.stream().map(WaiterDescriptor::brief).toList(), this.paused, this.problems, List.of(),
-					null, null, null, null, null, null);
+					this.waiters.stream().map(WaiterDescriptor::brief).toList(), this.paused, this.rescheduled,
+					this.problems, List.of(), null, null, null, null, null, null);
 		}
 
 	}
@@ -273,6 +276,11 @@ public record AdvisoryLocksDescriptor(Instant time, Duration clockSkew, List<Dur
 		CLOCK_SKEW,
 
 		/**
+		 * The annotation has another schedule than when an operator replaced it.
+		 */
+		ANNOTATION_CHANGED,
+
+		/**
 		 * No instance runs it for now.
 		 */
 		PAUSED
@@ -290,6 +298,34 @@ public record AdvisoryLocksDescriptor(Instant time, Duration clockSkew, List<Dur
 	@JsonInclude(JsonInclude.Include.NON_NULL)
 	public record ScheduleDescriptor(String type, @Nullable String expression, @Nullable String zone,
 			@Nullable Duration interval) {
+
+	}
+
+	/**
+	 * A schedule that an operator has chosen.
+	 *
+	 * @param cron its cron expression, {@code null} if it has none
+	 * @param zone the time zone of that
+	 * @param interval the time between two calls, {@code null} if there is none; where
+	 * there are neither, the schedule of the annotation is to hold again
+	 * @param effectiveAt from when on it holds, on all instances
+	 * @param since when it was chosen
+	 * @param by who has chosen it
+	 * @param reason why, {@code null} if that is not told
+	 */
+	@JsonInclude(JsonInclude.Include.NON_NULL)
+	public record RescheduledDescriptor(@Nullable String cron, @Nullable String zone, @Nullable String interval,
+			Instant effectiveAt, Instant since, String by, @Nullable String reason) {
+
+	}
+
+	/**
+	 * When a job would be called with another schedule.
+	 *
+	 * @param key its key
+	 * @param next the next times
+	 */
+	public record PreviewDescriptor(String key, List<Instant> next) {
 
 	}
 
@@ -493,16 +529,17 @@ public record AdvisoryLocksDescriptor(Instant time, Duration clockSkew, List<Dur
 	 * @param key the key of the job
 	 * @param namespace the namespace of the key
 	 * @param state what was asked for: {@code running}, {@code retried}, {@code paused},
-	 * {@code resumed}, {@code forgotten} or {@code cancelled}, for the role of a leader
-	 * {@code resigned}
+	 * {@code resumed}, {@code rescheduled}, {@code forgotten} or {@code cancelled}, for
+	 * the role of a leader {@code resigned}
 	 * @param by who asked, {@code unauthenticated} for who is not logged in
 	 * @param outcome how a run ended that was asked for, {@code null} if it still runs;
 	 * {@code ENDED} if one that was cancelled has
 	 * @param error its failure; only its class for who may not see values
+	 * @param effectiveAt from when on another schedule holds
 	 */
 	@JsonInclude(JsonInclude.Include.NON_NULL)
 	public record ActionDescriptor(String key, String namespace, String state, String by, @Nullable String outcome,
-			@Nullable String error) {
+			@Nullable String error, @Nullable Instant effectiveAt) {
 
 	}
 

@@ -30,6 +30,7 @@ import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.ActionDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.AllJobsActionDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.ErrorDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.JobDetailsDescriptor;
+import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.PreviewDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.StackDescriptor;
 import io.github.advisorylock.monitor.LockMonitor;
 import org.apache.commons.logging.Log;
@@ -56,6 +57,7 @@ import org.springframework.boot.actuate.endpoint.web.annotation.EndpointWebExten
 import org.springframework.context.ApplicationEventPublisher;
 import org.springframework.context.annotation.ImportRuntimeHints;
 import org.springframework.dao.DataAccessException;
+import org.springframework.util.StringUtils;
 
 /**
  * {@link EndpointWebExtension @EndpointWebExtension} of the
@@ -141,18 +143,41 @@ public class AdvisoryLocksEndpointWebExtension {
 	 * @param securityContext who asks
 	 * @param namespace the namespace of its key
 	 * @param transactionManager the transaction manager of the database it is in
+	 * @param cron a cron expression, for when the job would be called with it; empty for
+	 * that of the annotation
+	 * @param zone the time zone of that
+	 * @param interval an interval in the place of a cron expression
 	 * @param key its key, or what stands for it in addresses
-	 * @return the job, or what is done; status 404 if there is no job of that key
+	 * @return the job, or what is done, or the next five times; status 404 if there is no
+	 * job of that key
 	 */
 	@ReadOperation
 	public WebEndpointResponse<Object> job(SecurityContext securityContext, @Nullable String namespace,
-			@Nullable String transactionManager, @Selector(match = Match.ALL_REMAINING) String... key) {
+			@Nullable String transactionManager, @Nullable String cron, @Nullable String zone,
+			@Nullable String interval, @Selector(match = Match.ALL_REMAINING) String... key) {
+		JobRegistry.Schedule schedule = new JobRegistry.Schedule(cron, zone, interval);
+		if (schedule.isNamed()) {
+			return answer(() -> preview(transactionManager, namespace, String.join("/", key), schedule));
+		}
 		boolean shown = isShown(securityContext);
 		int last = key.length - 1;
 		return answer(() -> (last > 0 && STACK.equals(key[last]))
 				? this.source.getStack(transactionManager, namespace, String.join("/", Arrays.copyOf(key, last)), shown)
 					.orElse(null)
 				: this.source.getJob(transactionManager, namespace, String.join("/", key), shown).orElse(null));
+	}
+
+	private @Nullable Object preview(@Nullable String manager, @Nullable String namespace, String key,
+			JobRegistry.Schedule schedule) {
+		AdvisoryLocksSource database = this.source.in(manager);
+		String cron = schedule.cron();
+		String interval = schedule.interval();
+		JobRegistry.Schedule wanted = new JobRegistry.Schedule(StringUtils.hasText(cron) ? cron : null,
+				StringUtils.hasText(schedule.zone()) ? schedule.zone() : null,
+				StringUtils.hasText(interval) ? interval : null);
+		return database.getJob(null, namespace, key, false)
+			.map((job) -> this.actions.apply(database).preview(job.job(), wanted))
+			.orElse(null);
 	}
 
 	/**
@@ -171,13 +196,17 @@ public class AdvisoryLocksEndpointWebExtension {
 	}
 
 	/**
-	 * Pause, resume or run a job, retry its tick, forget it, cancel its run, or hand over
-	 * a role that this instance leads.
+	 * Pause, resume or run a job, give it another schedule, retry its tick, forget it,
+	 * cancel its run, or hand over a role that this instance leads.
 	 * @param securityContext who asks
 	 * @param state what is asked for: {@code paused}, {@code resumed}, {@code running},
-	 * {@code retried}, {@code forgotten} or {@code cancelled}, for a role
-	 * {@code resigned}
-	 * @param reason why a job is paused, {@code null} if that is not told
+	 * {@code retried}, {@code rescheduled}, {@code forgotten} or {@code cancelled}, for a
+	 * role {@code resigned}
+	 * @param reason why a job is paused or has another schedule, {@code null} if that is
+	 * not told
+	 * @param cron the cron expression of another schedule
+	 * @param zone the time zone of that, {@code null} for that of the annotation
+	 * @param interval the interval of another schedule
 	 * @param run the fencing token of the run that is to be cancelled, {@code null} for
 	 * whichever is under way
 	 * @param since since when that run lasts
@@ -191,14 +220,17 @@ public class AdvisoryLocksEndpointWebExtension {
 	 */
 	@WriteOperation
 	public WebEndpointResponse<Object> act(SecurityContext securityContext, String state, @Nullable String reason,
-			@Nullable String run, @Nullable String since, @Nullable String tick, @Nullable String namespace,
+			@Nullable String run, @Nullable String since, @Nullable String tick, @Nullable String cron,
+			@Nullable String zone, @Nullable String interval, @Nullable String namespace,
 			@Nullable String transactionManager, @Selector(match = Match.ALL_REMAINING) String... key) {
 		return answer(() -> act(this.source.in(transactionManager), namespace, String.join("/", key), state, reason,
-				ActSubject.of(state, run, since, tick), securityContext));
+				ActSubject.of(state, run, since, tick), new JobRegistry.Schedule(cron, zone, interval),
+				securityContext));
 	}
 
 	private @Nullable Object act(AdvisoryLocksSource database, @Nullable String namespace, String name, String state,
-			@Nullable String reason, ActSubject subject, SecurityContext securityContext) {
+			@Nullable String reason, ActSubject subject, JobRegistry.Schedule schedule,
+			SecurityContext securityContext) {
 		String user = user(securityContext);
 		Redaction redaction = database.redaction(isShown(securityContext));
 		OperatorActions acts = this.actions.apply(database);
@@ -210,7 +242,7 @@ public class AdvisoryLocksEndpointWebExtension {
 			return (key != null) ? acts.cancel(key, subject, user, redaction) : null;
 		}
 		return database.getJob(null, namespace, name, redaction.showUnsanitized())
-			.map((job) -> acts.act(job.job(), state, subject, reason, user, redaction))
+			.map((job) -> acts.act(job.job(), state, subject, reason, schedule, user, redaction))
 			.orElse(null);
 	}
 
@@ -285,8 +317,9 @@ public class AdvisoryLocksEndpointWebExtension {
 			}
 			for (String name : arguments.keySet()) {
 				if (!known.contains(name)) {
-					return "Unknown field '" + AdvisoryLockKey.display(name) + "': only 'state', "
-							+ (known.contains(KEY) ? "'run', 'since', 'tick', 'namespace', " : "")
+					return "Unknown field '"
+							+ AdvisoryLockKey.display(name) + "': only 'state', " + (known.contains(KEY)
+									? "'run', 'since', 'tick', 'cron', 'zone', 'interval', 'namespace', " : "")
 							+ "'reason' and 'transactionManager' are known";
 				}
 			}
@@ -306,7 +339,7 @@ public class AdvisoryLocksEndpointWebExtension {
 		public void registerHints(RuntimeHints hints, @Nullable ClassLoader classLoader) {
 			this.bindings.registerReflectionHints(hints.reflection(), AdvisoryLocksDescriptor.class,
 					JobDetailsDescriptor.class, StackDescriptor.class, ActionDescriptor.class,
-					AllJobsActionDescriptor.class, ErrorDescriptor.class);
+					AllJobsActionDescriptor.class, PreviewDescriptor.class, ErrorDescriptor.class);
 		}
 
 	}

@@ -31,6 +31,7 @@ import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.KeysDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.PauseDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.Problem;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.ProblemDescriptor;
+import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.RescheduledDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.RunDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.ScheduleDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.TickDescriptor;
@@ -149,6 +150,21 @@ public class JobRegistry {
 	}
 
 	/**
+	 * Give a job another schedule.
+	 * @return from when on it holds
+	 */
+	Instant reschedule(JobId id, Schedule schedule, String user, @Nullable String reason) {
+		throw new UnsupportedOperationException("Nothing is recorded");
+	}
+
+	/**
+	 * Return when a job would be called next with another schedule.
+	 */
+	List<Instant> preview(JobId id, Schedule schedule) {
+		throw new UnsupportedOperationException("Nothing is recorded");
+	}
+
+	/**
 	 * Forget a job.
 	 */
 	void forget(JobId id, String user) {
@@ -232,6 +248,8 @@ public class JobRegistry {
 	 * does
 	 * @param completedAt since when its key is not run again, {@code null} if it is
 	 * @param paused its pause, {@code null} if it is not paused
+	 * @param rescheduled the schedule that an operator has chosen, {@code null} if none
+	 * has
 	 * @param target its method, {@code null} if nobody has told
 	 * @param scope how long its lock lives, {@code null} if nobody has told
 	 * @param permits how many may run at a time, as the instances that have its method
@@ -242,7 +260,27 @@ public class JobRegistry {
 			List<Problem> problems, @Nullable RunDescriptor lastRun, @Nullable Instant executedAt,
 			@Nullable Instant lastTick, @Nullable Instant nextAt, @Nullable TickDescriptor openTick,
 			@Nullable Duration catchUp, @Nullable Instant completedAt, @Nullable PauseDescriptor paused,
-			@Nullable String target, @Nullable LockScope scope, int permits, List<ScheduleDescriptor> schedules) {
+			@Nullable RescheduledDescriptor rescheduled, @Nullable String target, @Nullable LockScope scope,
+			int permits, List<ScheduleDescriptor> schedules) {
+
+	}
+
+	/**
+	 * A schedule that an operator wants: that of the annotation without a cron expression
+	 * and an interval.
+	 *
+	 * @param cron the cron expression
+	 * @param zone the time zone of that, {@code null} for that of the annotation
+	 * @param interval the time between two calls
+	 */
+	record Schedule(@Nullable String cron, @Nullable String zone, @Nullable String interval) {
+
+		/**
+		 * Return whether any part of it was named.
+		 */
+		boolean isNamed() {
+			return this.cron != null || this.zone != null || this.interval != null;
+		}
 
 	}
 

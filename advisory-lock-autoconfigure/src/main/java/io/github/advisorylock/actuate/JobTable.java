@@ -34,6 +34,7 @@ import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.JobDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.KeysDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.PauseDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.Problem;
+import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.RescheduledDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.RunDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.ScheduleDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.TickDescriptor;
@@ -148,12 +149,14 @@ final class JobTable {
 		List<WaiterDescriptor> waiters = locks.waiters(wanted);
 		PauseDescriptor paused = paused(method, job);
 		TickDescriptor open = openTick(method, job);
-		Instant nextHere = (method != null) ? this.schedules.next(method.method()) : null;
+		boolean changed = method != null && !method.operation().changes().all().isEmpty();
+		Instant nextHere = (method != null) ? this.schedules.next(method.method(), changed) : null;
+		RescheduledDescriptor rescheduled = (job != null) ? job.rescheduled() : null;
 		Instant next = nextAfter(job, locks.time());
 		List<ScheduleDescriptor> schedules = (method != null) ? this.schedules.of(method.method())
 				: (job != null) ? job.schedules() : List.of();
 		if (next == null && nextHere == null) {
-			next = RecordedSchedule.next(schedules, locks.time());
+			next = RecordedSchedule.next(schedules, rescheduled, locks.time());
 		}
 		return new JobDescriptor(id.key(), id.namespace(),
 				(method != null) ? method(method) : (job != null) ? job.target() : null,
@@ -163,6 +166,7 @@ final class JobTable {
 				(next != null) ? next : nextHere, lastRun,
 				attempt(holders, lastRun, (catchUp(method, job) != null) ? open : null, locks.time()),
 				(method != null) ? this.counter.of(method.operation().method()) : Map.of(), holders, waiters, paused,
+				rescheduled,
 				problems(id, key, paused, job, differsElsewhere(permits, wanted, locks, (method != null) ? job : null)),
 				actions(method, job, paused, holders, locks), nextHere, (job != null) ? job.lastTick() : null, open,
 				(job != null) ? job.completedAt() : null, keys, null);
@@ -290,6 +294,9 @@ final class JobTable {
 		if (job != null && job.recorded() && !job.template()) {
 			actions.add(OperatorActions.PAUSED);
 			actions.add(OperatorActions.RESUMED);
+			if (job.schedules().size() == 1) {
+				actions.add(OperatorActions.RESCHEDULED);
+			}
 		}
 		if (method == null && job != null && job.registered() && holders.isEmpty()) {
 			actions.add(OperatorActions.FORGOTTEN);

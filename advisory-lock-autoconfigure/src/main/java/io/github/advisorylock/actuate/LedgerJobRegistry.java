@@ -24,6 +24,7 @@ import java.util.Locale;
 import java.util.Optional;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 
 import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.InstanceDescriptor;
@@ -32,6 +33,7 @@ import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.KeysDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.PauseDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.Problem;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.ProblemDescriptor;
+import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.RescheduledDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.RunDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.TickDescriptor;
 import io.github.advisorylock.actuate.JobRegistry.RecordedJob;
@@ -54,6 +56,11 @@ import org.springframework.util.Assert;
 public class LedgerJobRegistry extends JobRegistry {
 
 	private static final int MOST_JOBS = 50_000;
+
+	/**
+	 * How many times of another schedule are told.
+	 */
+	private static final int TIMES = 5;
 
 	private final @Nullable PostgresAdvisoryLockLedger ledger;
 
@@ -177,6 +184,16 @@ public class LedgerJobRegistry extends JobRegistry {
 	}
 
 	@Override
+	Instant reschedule(JobId id, Schedule schedule, String user, @Nullable String reason) {
+		return ledger().reschedule(name(id), schedule.cron(), schedule.zone(), schedule.interval(), user, reason);
+	}
+
+	@Override
+	List<Instant> preview(JobId id, Schedule schedule) {
+		return ledger().preview(name(id), schedule.cron(), schedule.zone(), schedule.interval(), TIMES);
+	}
+
+	@Override
 	void forget(JobId id, String user) {
 		ledger().forget(name(id), user);
 	}
@@ -206,11 +223,31 @@ public class LedgerJobRegistry extends JobRegistry {
 		LedgerRun run = state.lastRun();
 		boolean executed = ((run != null) ? run.outcome() : job.lastOutcome()) == LedgerRun.Outcome.EXECUTED;
 		return new RecordedJob(new JobId(job.namespace(), job.key()), state.registered(), state.recorded(),
-				state.template(), state.state(), state.problems().stream().map(Problem::valueOf).toList(),
+				state.template(), state.state(), problems(state),
 				(run != null) ? describe(run, state.template() ? run.key() : null, redaction) : null,
 				executed ? job.lastStartedAt() : null, job.lastTick(), job.nextAt(), openTick(job), state.catchUp(),
-				state.completedAt(), paused(job), state.method(), state.scope(), state.permits(),
+				state.completedAt(), paused(job), rescheduled(state), state.method(), state.scope(), state.permits(),
 				RecordedSchedule.parse(state.schedules()));
+	}
+
+	private static List<Problem> problems(JobRepository.JobState state) {
+		JobRepository.Rescheduled rescheduled = state.rescheduled();
+		boolean changed = rescheduled != null && rescheduled.schedule() != null && rescheduled.annotationChanged();
+		return Stream
+			.concat(state.problems().stream().map(Problem::valueOf),
+					changed ? Stream.of(Problem.ANNOTATION_CHANGED) : Stream.empty())
+			.toList();
+	}
+
+	private static @Nullable RescheduledDescriptor rescheduled(JobRepository.JobState state) {
+		JobRepository.Rescheduled one = state.rescheduled();
+		if (one == null) {
+			return null;
+		}
+		String by = one.by();
+		return new RescheduledDescriptor((one.zone() != null) ? one.schedule() : null, one.zone(),
+				(one.zone() == null) ? one.schedule() : null, one.effectiveAt(), one.since(),
+				(by != null) ? by : "unknown", one.reason());
 	}
 
 	private static @Nullable TickDescriptor openTick(LedgerJob job) {

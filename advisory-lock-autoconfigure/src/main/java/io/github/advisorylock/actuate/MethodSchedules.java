@@ -64,8 +64,12 @@ final class MethodSchedules {
 		return tasks(method).map((task) -> describe(task.getTask(), method)).toList();
 	}
 
-	@Nullable Instant next(Method method) {
-		return tasks(method).map(MethodSchedules::next)
+	/**
+	 * Return when a method is called next.
+	 * @param changed whether an operator has chosen its schedule
+	 */
+	@Nullable Instant next(Method method, boolean changed) {
+		return tasks(method).map((task) -> next(task, changed))
 			.filter(Objects::nonNull)
 			.min(Comparator.naturalOrder())
 			.orElse(null);
@@ -100,10 +104,13 @@ final class MethodSchedules {
 
 	/**
 	 * A scheduler knows a delay rather than an instant: that of a cron expression is told
-	 * exactly, by its trigger, which knows the zone.
+	 * exactly, by its trigger, which knows the zone, but not what an operator has chosen.
 	 */
-	private static @Nullable Instant next(ScheduledTask task) {
+	private static @Nullable Instant next(ScheduledTask task, boolean changed) {
 		Instant next = task.nextExecution();
+		if (next != null && changed && task.getTask() instanceof CronTask) {
+			return next.plusMillis(500).truncatedTo(ChronoUnit.SECONDS);
+		}
 		if (next != null && task.getTask() instanceof CronTask cron) {
 			return cron.getTrigger().nextExecution(new SimpleTriggerContext());
 		}

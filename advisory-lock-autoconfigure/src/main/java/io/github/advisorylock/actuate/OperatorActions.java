@@ -36,6 +36,7 @@ import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.ActionDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.AllJobsActionDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.JobDescriptor;
+import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.PreviewDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.RunDescriptor;
 import io.github.advisorylock.monitor.LockHolders;
 import io.github.advisorylock.monitor.LockNumber;
@@ -53,8 +54,8 @@ import org.springframework.util.Assert;
  * Does what operators ask for, and publishes it as an {@link AuditEvent} of type
  * {@code ADVISORY_LOCK_PAUSED}, {@code ADVISORY_LOCK_RESUMED},
  * {@code ADVISORY_LOCK_RUNNING}, {@code ADVISORY_LOCK_RETRIED},
- * {@code ADVISORY_LOCK_FORGOTTEN} or {@code ADVISORY_LOCK_CANCELLED}, for a role of this
- * instance {@code
+ * {@code ADVISORY_LOCK_RESCHEDULED}, {@code ADVISORY_LOCK_FORGOTTEN} or
+ * {@code ADVISORY_LOCK_CANCELLED}, for a role of this instance {@code
  * ADVISORY_LOCK_RESIGNED}, with namespace and key; {@code ADVISORY_LOCK_ALL_PAUSED} and
  * {@code ADVISORY_LOCK_ALL_RESUMED} with the namespace.
  */
@@ -67,6 +68,8 @@ final class OperatorActions {
 	static final String PAUSED = "paused";
 
 	static final String RESUMED = "resumed";
+
+	static final String RESCHEDULED = "rescheduled";
 
 	static final String FORGOTTEN = "forgotten";
 
@@ -117,7 +120,7 @@ final class OperatorActions {
 		String namespace = this.application.namespace();
 		audit(namespace, key, state, user);
 		this.election.get().resign(role(key));
-		return new ActionDescriptor(key, namespace, RESIGNED, user, null, null);
+		return new ActionDescriptor(key, namespace, RESIGNED, user, null, null, null);
 	}
 
 	private static String role(String key) {
@@ -128,11 +131,17 @@ final class OperatorActions {
 	 * Do something with a job.
 	 * @throws IllegalArgumentException if that can't be done with it
 	 */
-	ActionDescriptor act(JobDescriptor job, String state, ActSubject subject, @Nullable String reason, String user,
-			Redaction redaction) {
+	ActionDescriptor act(JobDescriptor job, String state, ActSubject subject, @Nullable String reason,
+			JobRegistry.Schedule schedule, String user, Redaction redaction) {
+		Assert.isTrue(!schedule.isNamed() || state.equals(RESCHEDULED),
+				() -> "'cron', 'zone' and 'interval' are for state '" + RESCHEDULED + "' only");
 		subject.checkTick(job.key(), job.openTick());
+		if (state.equals(RESCHEDULED)) {
+			return reschedule(job, schedule, reason, user);
+		}
 		Assert.isTrue(this.registry.isWritable() && job.actions().contains(state), () -> reason(job, state));
-		Assert.isTrue(reason == null || state.equals(PAUSED), "'reason' is for state '" + PAUSED + "' only");
+		Assert.isTrue(reason == null || state.equals(PAUSED),
+				"'reason' is for states '" + PAUSED + "' and '" + RESCHEDULED + "' only");
 		audit(job.namespace(), job.key(), state, user);
 		JobId id = new JobId(job.namespace(), job.key());
 		if (state.equals(RUNNING)) {
@@ -147,7 +156,37 @@ final class OperatorActions {
 			case RESUMED -> this.registry.resume(id, user);
 			default -> this.registry.forget(id, user);
 		}
-		return new ActionDescriptor(job.key(), job.namespace(), state, user, null, null);
+		return ran(id, state, user, null, null);
+	}
+
+	private ActionDescriptor reschedule(JobDescriptor job, JobRegistry.Schedule schedule, @Nullable String reason,
+			String user) {
+		JobId id = new JobId(job.namespace(), job.key());
+		Instant effectiveAt = asking(id, () -> this.registry.reschedule(id, schedule, user, reason));
+		audit(job.namespace(), job.key(), RESCHEDULED, user);
+		return new ActionDescriptor(job.key(), job.namespace(), RESCHEDULED, user, null, null, effectiveAt);
+	}
+
+	/**
+	 * Return when a job would be called next with another schedule.
+	 * @throws ActSubject.RefusedException if it can't have one
+	 */
+	PreviewDescriptor preview(JobDescriptor job, JobRegistry.Schedule schedule) {
+		JobId id = new JobId(job.namespace(), job.key());
+		return new PreviewDescriptor(job.key(), asking(id, () -> this.registry.preview(id, schedule)));
+	}
+
+	private <T> T asking(JobId id, Supplier<T> question) {
+		if (!this.registry.isWritable()) {
+			throw new ActSubject.RefusedException("Failed to change the schedule of '"
+					+ AdvisoryLockKey.display(id.key()) + "': its runs are not recorded in the ledger");
+		}
+		try {
+			return question.get();
+		}
+		catch (IllegalStateException ex) {
+			throw new ActSubject.RefusedException(String.valueOf(ex.getMessage()));
+		}
 	}
 
 	/**
@@ -205,7 +244,7 @@ final class OperatorActions {
 					+ "': ask that instance, or have all logins set one role that they are members of (ALTER ROLE "
 					+ "... SET role = ...)");
 		}
-		return new ActionDescriptor(key.name(), key.namespace(), CANCELLED, user, ended ? "ENDED" : null, null);
+		return new ActionDescriptor(key.name(), key.namespace(), CANCELLED, user, ended ? "ENDED" : null, null, null);
 	}
 
 	private @Nullable RunDescriptor lastRun(AdvisoryLockKey key, Redaction redaction) {
@@ -276,7 +315,8 @@ final class OperatorActions {
 			case FORGOTTEN -> "Failed to forget '" + key
 					+ "': it runs, or has a method on this instance, or is not recorded in the ledger";
 			default -> "Unknown state '" + AdvisoryLockKey.display(state) + "': choose '" + RUNNING + "', '" + RETRIED
-					+ "', '" + PAUSED + "', '" + RESUMED + "', '" + FORGOTTEN + "' or '" + CANCELLED + "'";
+					+ "', '" + PAUSED + "', '" + RESUMED + "', '" + RESCHEDULED + "', '" + FORGOTTEN + "' or '"
+					+ CANCELLED + "'";
 		};
 	}
 
@@ -311,7 +351,7 @@ final class OperatorActions {
 
 	private static ActionDescriptor ran(JobId id, String state, String user, @Nullable String outcome,
 			@Nullable String error) {
-		return new ActionDescriptor(id.key(), id.namespace(), state, user, outcome, error);
+		return new ActionDescriptor(id.key(), id.namespace(), state, user, outcome, error, null);
 	}
 
 }

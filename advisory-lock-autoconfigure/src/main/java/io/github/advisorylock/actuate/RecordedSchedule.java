@@ -28,6 +28,7 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Stream;
 
+import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.RescheduledDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.ScheduleDescriptor;
 import org.jspecify.annotations.Nullable;
 
@@ -79,6 +80,21 @@ final class RecordedSchedule {
 		catch (IllegalArgumentException | DateTimeException ex) {
 			return List.of();
 		}
+	}
+
+	/**
+	 * Return the next time of a cron expression, by the schedule that an operator has
+	 * chosen from when on that holds.
+	 */
+	static @Nullable Instant next(List<ScheduleDescriptor> schedules, @Nullable RescheduledDescriptor chosen,
+			Instant now) {
+		Instant next = next(schedules, now);
+		if (chosen == null || chosen.cron() == null || (next != null && next.isBefore(chosen.effectiveAt()))) {
+			return next;
+		}
+		Instant before = chosen.effectiveAt().minusNanos(1);
+		return next(List.of(new ScheduleDescriptor("cron", chosen.cron(), chosen.zone(), null)),
+				before.isAfter(now) ? before : now);
 	}
 
 	/**

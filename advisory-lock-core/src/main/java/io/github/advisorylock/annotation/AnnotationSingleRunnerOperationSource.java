@@ -17,6 +17,7 @@
 package io.github.advisorylock.annotation;
 
 import java.lang.reflect.Method;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
@@ -64,17 +65,15 @@ class AnnotationSingleRunnerOperationSource implements SingleRunnerOperationSour
 	}
 
 	/**
-	 * Parse the schedules of methods again that a scheduler is given anew.
+	 * Return how methods run that a scheduler is given anew.
 	 * @param method ends with the name of the class and the method
-	 * @return whether any schedule is another one now
 	 */
-	boolean parseSchedulesAgain(String method) {
+	List<SingleRunnerOperation> find(String method) {
 		return this.operations.values()
 			.stream()
 			.flatMap(Optional::stream)
 			.filter((operation) -> method.endsWith(operation.method()))
-			.filter(SingleRunnerOperation::parseScheduleAgain)
-			.count() > 0;
+			.toList();
 	}
 
 	SingleRunnerOperationParser parser() {

@@ -32,9 +32,11 @@ import java.util.stream.Stream;
 
 import io.github.advisorylock.AdvisoryLockOperations;
 import io.github.advisorylock.LockOutcome;
+import io.github.advisorylock.interceptor.CronTicks;
 import io.github.advisorylock.interceptor.PlannedTime;
 import io.github.advisorylock.interceptor.SingleRunnerInterceptor;
 import io.github.advisorylock.interceptor.SingleRunnerObserver;
+import io.github.advisorylock.interceptor.SingleRunnerOperation;
 import org.aopalliance.aop.Advice;
 import org.jspecify.annotations.Nullable;
 
@@ -163,11 +165,24 @@ public class SingleRunnerAnnotationBeanPostProcessor extends AbstractBeanFactory
 	 * Parse the schedule of a method again, as a scheduler was given the method anew.
 	 * @param task what the task of the scheduler prints, which ends with the name of the
 	 * class and the method
+	 * @return how the method runs, empty if it is not annotated
 	 */
-	public void planned(String task) {
-		if (this.operationSource.parseSchedulesAgain(task)) {
+	public List<SingleRunnerOperation> planned(String task) {
+		List<SingleRunnerOperation> operations = this.operationSource.find(task);
+		if (operations.stream().filter(SingleRunnerOperation::parseScheduleAgain).count() > 0) {
 			this.changedSchedules.incrementAndGet();
 		}
+		return operations;
+	}
+
+	/**
+	 * Have a method called by the schedules that operators have chosen.
+	 * @param method the method
+	 * @param changes the schedules
+	 */
+	public void reschedule(SingleRunnerMethod method, CronTicks.Changes changes) {
+		method.operation().reschedule(changes);
+		this.changedSchedules.incrementAndGet();
 	}
 
 	/**

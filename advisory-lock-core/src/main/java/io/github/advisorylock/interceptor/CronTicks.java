@@ -16,6 +16,7 @@
 
 package io.github.advisorylock.interceptor;
 
+import java.time.DateTimeException;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.LocalDateTime;
@@ -24,7 +25,10 @@ import java.time.ZoneId;
 import java.time.ZoneOffset;
 import java.time.zone.ZoneOffsetTransition;
 import java.time.zone.ZoneRules;
+import java.util.Comparator;
+import java.util.List;
 
+import io.github.advisorylock.support.RequestDetail;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.scheduling.support.CronExpression;
@@ -61,6 +65,14 @@ public final class CronTicks {
 
 	private final boolean fixedHours;
 
+	/**
+	 * What is planned until another schedule begins, which this is, {@code null} where it
+	 * always was.
+	 */
+	private final @Nullable CronTicks before;
+
+	private final Instant begin;
+
 	private volatile @Nullable Gap lastGap;
 
 	/**
@@ -73,6 +85,26 @@ public final class CronTicks {
 		this.expression = CronExpression.parse(cron);
 		this.zone = zone;
 		this.fixedHours = hasFixedHours(StringUtils.tokenizeToStringArray(this.expression.toString(), " ")[2]);
+		this.before = null;
+		this.begin = Instant.MIN;
+	}
+
+	private CronTicks(CronTicks before, Instant begin, CronTicks then) {
+		this.expression = then.expression;
+		this.zone = then.zone;
+		this.fixedHours = then.fixedHours;
+		this.before = before;
+		this.begin = begin;
+	}
+
+	/**
+	 * Return these ticks before a time, and others from it on.
+	 * @param time the time
+	 * @param then ticks of one schedule
+	 * @return the ticks
+	 */
+	CronTicks until(Instant time, CronTicks then) {
+		return new CronTicks(this, time, then);
 	}
 
 	/**
@@ -115,7 +147,7 @@ public final class CronTicks {
 	 * @throws IllegalStateException if nothing was planned in the last nine years
 	 */
 	public @Nullable Instant ofCallPlannedFor(Instant planned, Instant time) {
-		Instant tick = this.fixedHours ? planned.atZone(this.zone).withEarlierOffsetAtOverlap().toInstant() : planned;
+		Instant tick = first(planned);
 		if (!latestAt(tick).equals(tick)) {
 			return null;
 		}
@@ -128,8 +160,24 @@ public final class CronTicks {
 	 * @param planned what a call was planned for
 	 */
 	boolean isRepeated(Instant planned) {
-		Instant first = planned.atZone(this.zone).withEarlierOffsetAtOverlap().toInstant();
-		return this.fixedHours && !first.equals(planned) && latestAt(first).equals(first);
+		Instant first = first(planned);
+		return !first.equals(planned) && latestAt(first).equals(first);
+	}
+
+	private Instant first(Instant planned) {
+		if (this.before != null && planned.isBefore(this.begin)) {
+			return this.before.first(planned);
+		}
+		return this.fixedHours ? planned.atZone(this.zone).withEarlierOffsetAtOverlap().toInstant() : planned;
+	}
+
+	/**
+	 * Return whether a time is a tick.
+	 * @param time the time
+	 * @return whether it is one
+	 */
+	public boolean has(Instant time) {
+		return time.equals(nextAfter(time.minusNanos(1)));
 	}
 
 	/**
@@ -148,6 +196,14 @@ public final class CronTicks {
 	 * @return the tick, {@code null} if none is planned
 	 */
 	public @Nullable Instant nextAfter(Instant time) {
+		if (this.before == null || !time.isBefore(this.begin)) {
+			return nextOfExpression(time);
+		}
+		Instant next = this.before.nextAfter(time);
+		return (next != null && next.isBefore(this.begin)) ? next : nextOfExpression(this.begin.minusNanos(1));
+	}
+
+	private @Nullable Instant nextOfExpression(Instant time) {
 		ZoneRules rules = this.zone.getRules();
 		ZoneOffset offset = rules.getOffset(time);
 		LocalDateTime wall = this.expression.next(wall(time, offset));
@@ -214,7 +270,165 @@ public final class CronTicks {
 
 	@Override
 	public String toString() {
-		return "'" + this.expression + "' in " + this.zone;
+		return ((this.before != null) ? this.before + " until " + this.begin + ", then " : "") + "'" + this.expression
+				+ "' in " + this.zone;
+	}
+
+	/**
+	 * The schedules that operators have given a job in the place of the one in its code,
+	 * each from its time on until that of the next one: decides which holds when, and
+	 * whether a call belongs to it. Asks no clock.
+	 *
+	 * @param all the schedules, in the order of their times
+	 */
+	public record Changes(List<Change> all) {
+
+		/**
+		 * Always the schedule in the code.
+		 */
+		public static final Changes NONE = new Changes(List.of());
+
+		/**
+		 * Return when the schedule was changed last, which tells what is known from what
+		 * others know.
+		 * @return the time, {@code null} if it never was
+		 */
+		public @Nullable Instant changedAt() {
+			return this.all.stream().map(Change::changedAt).max(Comparator.naturalOrder()).orElse(null);
+		}
+
+		/**
+		 * Return which change holds at a time.
+		 * @param time the time
+		 * @return the change, {@code null} if the schedule in the code has always held
+		 */
+		public @Nullable Change at(Instant time) {
+			Change last = null;
+			for (Change change : this.all) {
+				last = change.from().isAfter(time) ? last : change;
+			}
+			return last;
+		}
+
+		/**
+		 * Return the ticks that are planned.
+		 * @param inCode those of the schedule in the code, {@code null} if it plans none
+		 * @return the ticks, {@code null} if there are none
+		 */
+		public @Nullable CronTicks ticks(@Nullable CronTicks inCode) {
+			CronTicks ticks = inCode;
+			for (Change change : this.all) {
+				CronTicks then = (change.ticks() != null) ? change.ticks() : inCode;
+				ticks = (ticks != null && then != null) ? ticks.until(change.from(), then) : then;
+			}
+			return ticks;
+		}
+
+		/**
+		 * Return whether a run for a tick may begin: one of the schedule that holds then,
+		 * where an operator has chosen that; none of the one that was replaced by the one
+		 * in the code.
+		 * @param tick the tick
+		 * @param inCode the ticks of the schedule in the code, {@code null} for none
+		 * @return whether it may
+		 */
+		public boolean allows(Instant tick, @Nullable CronTicks inCode) {
+			Change holding = at(tick);
+			if (holding == null) {
+				return true;
+			}
+			if (holding.ticks() != null) {
+				return holding.ticks().has(tick);
+			}
+			Change replaced = at(holding.from().minusNanos(1));
+			return replaced == null || replaced.ticks() == null || !replaced.ticks().has(tick)
+					|| (inCode != null && inCode.has(tick));
+		}
+
+		/**
+		 * Return whether a run for an interval may begin: by the interval that holds, or
+		 * that an instance whose clock is ahead takes for the one that holds.
+		 * @param interval the interval that the call was planned by
+		 * @param now the time
+		 * @return whether it may
+		 */
+		public boolean allows(Duration interval, Instant now) {
+			Change holding = at(now);
+			return holding == null || holding.interval() == null || holding.interval().equals(interval)
+					|| this.all.stream().anyMatch((one) -> one.from().isAfter(now) && interval.equals(one.interval()));
+		}
+
+		/**
+		 * Return the interval that holds at a time.
+		 * @param time the time
+		 * @param inCode the one in the code
+		 * @return the interval
+		 */
+		public Duration interval(Instant time, Duration inCode) {
+			Change holding = at(time);
+			return (holding != null && holding.interval() != null) ? holding.interval() : inCode;
+		}
+
+		/**
+		 * Return when a job with an interval is called next.
+		 * @param last its last call, or the end of that
+		 * @param inCode the interval in the code
+		 * @return the time
+		 */
+		public Instant next(Instant last, Duration inCode) {
+			Instant next = last.plus(interval(last, inCode));
+			for (Change change : this.all) {
+				if (change.from().isAfter(last) && !change.from().isAfter(next)) {
+					Instant then = last.plus(interval(change.from(), inCode));
+					next = then.isAfter(change.from()) ? then : change.from();
+				}
+			}
+			return next;
+		}
+
+	}
+
+	/**
+	 * A schedule that holds from a time on.
+	 *
+	 * @param from the time
+	 * @param changedAt when it was chosen
+	 * @param ticks its ticks, {@code null} if it plans none
+	 * @param interval the time between calls, {@code null} if there is none; the schedule
+	 * in the code holds again where there are neither
+	 */
+	public record Change(Instant from, Instant changedAt, @Nullable CronTicks ticks, @Nullable Duration interval) {
+
+		/**
+		 * Return the interval of a task. What was remembered of another one does not hold
+		 * for it.
+		 */
+		RequestDetail.Interval intervalOf(RequestDetail.Interval inCode) {
+			return new RequestDetail.Interval((this.interval != null) ? this.interval : inCode.length(),
+					inCode.counted(), inCode.schedule() + "/" + this.from.getEpochSecond());
+		}
+
+		/**
+		 * Read a schedule.
+		 * @param from from when on it holds
+		 * @param changedAt when it was chosen
+		 * @param expression a cron expression, an interval where there is no zone, or
+		 * {@code null}
+		 * @param zone the zone of the cron expression
+		 * @return the change
+		 * @throws IllegalArgumentException if there is no such expression or zone
+		 */
+		public static Change of(Instant from, Instant changedAt, @Nullable String expression, @Nullable String zone) {
+			try {
+				return new Change(from, changedAt,
+						(expression != null && zone != null) ? new CronTicks(expression, ZoneId.of(zone)) : null,
+						(expression != null && zone == null) ? Duration.parse(expression) : null);
+			}
+			catch (DateTimeException ex) {
+				throw new IllegalArgumentException(ex.getMessage(), ex);
+			}
+		}
+
 	}
 
 	/**

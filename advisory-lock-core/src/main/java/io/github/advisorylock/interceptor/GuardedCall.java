@@ -133,8 +133,8 @@ final class GuardedCall implements LockCallback<@Nullable Object, Exception> {
 		this.fixed = operation.fixedKey() != null;
 		this.scheduled = PlannedTime.current();
 		this.plan = operation.takePlan(key, now, this.scheduled);
-		this.request = operation
-			.lockTickIfRepeated(operation.createRequest(key, now, this.scheduled != null, this.plan), invocation);
+		this.request = operation.lockTickIfRepeated(operation.createRequest(key, now, this.scheduled, this.plan),
+				invocation);
 	}
 
 	boolean admit() {

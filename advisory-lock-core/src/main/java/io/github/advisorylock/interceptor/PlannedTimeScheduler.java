@@ -26,8 +26,9 @@ import java.util.Deque;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.ScheduledFuture;
-import java.util.function.Consumer;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
 import java.util.regex.Pattern;
 
@@ -36,6 +37,7 @@ import io.github.advisorylock.support.RequestDetail.Interval.Counted;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.DirectFieldAccessor;
+import org.springframework.core.task.TaskRejectedException;
 import org.springframework.scheduling.SchedulingAwareRunnable;
 import org.springframework.scheduling.TaskScheduler;
 import org.springframework.scheduling.Trigger;
@@ -55,11 +57,12 @@ public final class PlannedTimeScheduler implements TaskScheduler {
 
 	private final TaskScheduler scheduler;
 
-	private final Consumer<String> planned;
+	private final Function<String, List<SingleRunnerOperation>> planned;
 
 	private final Repetitions repetitions;
 
-	private PlannedTimeScheduler(TaskScheduler scheduler, Consumer<String> planned, Repetitions repetitions) {
+	private PlannedTimeScheduler(TaskScheduler scheduler, Function<String, List<SingleRunnerOperation>> planned,
+			Repetitions repetitions) {
 		this.scheduler = scheduler;
 		this.planned = planned;
 		this.repetitions = repetitions;
@@ -69,10 +72,11 @@ public final class PlannedTimeScheduler implements TaskScheduler {
 	 * Return what puts such a scheduler before the one that a registrar has. Has to be
 	 * asked before all others, for what they schedule themselves, and once more after all
 	 * others, for the scheduler that they choose.
-	 * @param planned is told what a task prints that is given to the scheduler
+	 * @param planned is told what a task prints that is given to the scheduler, and knows
+	 * how its method runs
 	 * @return the configurer
 	 */
-	public static SchedulingConfigurer configurer(Consumer<String> planned) {
+	public static SchedulingConfigurer configurer(Function<String, List<SingleRunnerOperation>> planned) {
 		Repetitions repetitions = new Repetitions();
 		return (registrar) -> {
 			TaskScheduler scheduler = registrar.getScheduler();
@@ -86,10 +90,32 @@ public final class PlannedTimeScheduler implements TaskScheduler {
 	 * A period is counted from the start of each instance, so that no two of them plan
 	 * the same times.
 	 */
-	private <T extends @Nullable ScheduledFuture<?>> T repeat(Runnable task, Duration period, Counted counted,
-			Function<Runnable, T> schedule) {
-		return (task instanceof CarryingTask || period.isZero() || period.isNegative()) ? schedule.apply(task)
-				: this.repetitions.add(task, period, counted, schedule);
+	private @Nullable ScheduledFuture<?> repeat(Runnable task, @Nullable Instant start, Duration period,
+			Counted counted, Function<Runnable, @Nullable ScheduledFuture<?>> schedule) {
+		if (task instanceof CarryingTask || period.isZero() || period.isNegative()) {
+			return schedule.apply(task);
+		}
+		ScheduledTicks changing = changing(this.planned.apply(task.toString()));
+		return this.repetitions.add(task, period, counted, (repeated) -> {
+			ScheduledFuture<?> future = schedule.apply(repeated);
+			return (changing == null || future == null) ? future : repeated.changing(changing, future, this.scheduler,
+					(start != null) ? start : getClock().instant());
+		});
+	}
+
+	private ScheduledFuture<?> required(@Nullable ScheduledFuture<?> future) {
+		return Objects.requireNonNull(future, "'future' must not be null");
+	}
+
+	/**
+	 * Return what operators may change of a task: the ledger knows its method.
+	 */
+	private static @Nullable ScheduledTicks changing(List<SingleRunnerOperation> operations) {
+		return operations.stream()
+			.filter((operation) -> operation.ledger().recorded() && operation.fixedKey() != null)
+			.map(SingleRunnerOperation::schedule)
+			.findFirst()
+			.orElse(null);
 	}
 
 	@Override
@@ -99,17 +125,19 @@ public final class PlannedTimeScheduler implements TaskScheduler {
 
 	@Override
 	public @Nullable ScheduledFuture<?> schedule(Runnable task, Trigger trigger) {
-		this.planned.accept(task.toString());
 		if (trigger instanceof PeriodicTrigger periodic) {
 			Counted counted = periodic.isFixedRate() ? Counted.FROM_BEGIN : Counted.FROM_END;
-			return repeat(task, periodic.getPeriodDuration(), counted,
+			return repeat(task, null, periodic.getPeriodDuration(), counted,
 					(repeated) -> this.scheduler.schedule(repeated, trigger));
 		}
+		ScheduledTicks changing = changing(this.planned.apply(task.toString()));
 		if (task instanceof CarryingTask) {
 			return this.scheduler.schedule(task, trigger);
 		}
-		PlannedTask planned = new PlannedTask(task, trigger, getClock().getZone());
-		return this.scheduler.schedule(planned, planned);
+		PlannedTask planned = new PlannedTask(task, trigger, getClock().getZone(), changing);
+		ScheduledFuture<?> future = this.scheduler.schedule(planned, planned);
+		return (changing == null || future == null || planned.ticks == null) ? future
+				: planned.changing(changing, future, this.scheduler);
 	}
 
 	@Override
@@ -119,26 +147,26 @@ public final class PlannedTimeScheduler implements TaskScheduler {
 
 	@Override
 	public ScheduledFuture<?> scheduleAtFixedRate(Runnable task, Instant startTime, Duration period) {
-		return repeat(task, period, Counted.FROM_BEGIN,
-				(repeated) -> this.scheduler.scheduleAtFixedRate(repeated, startTime, period));
+		return required(repeat(task, startTime, period, Counted.FROM_BEGIN,
+				(repeated) -> this.scheduler.scheduleAtFixedRate(repeated, startTime, period)));
 	}
 
 	@Override
 	public ScheduledFuture<?> scheduleAtFixedRate(Runnable task, Duration period) {
-		return repeat(task, period, Counted.FROM_BEGIN,
-				(repeated) -> this.scheduler.scheduleAtFixedRate(repeated, period));
+		return required(repeat(task, null, period, Counted.FROM_BEGIN,
+				(repeated) -> this.scheduler.scheduleAtFixedRate(repeated, period)));
 	}
 
 	@Override
 	public ScheduledFuture<?> scheduleWithFixedDelay(Runnable task, Instant startTime, Duration delay) {
-		return repeat(task, delay, Counted.FROM_END,
-				(repeated) -> this.scheduler.scheduleWithFixedDelay(repeated, startTime, delay));
+		return required(repeat(task, startTime, delay, Counted.FROM_END,
+				(repeated) -> this.scheduler.scheduleWithFixedDelay(repeated, startTime, delay)));
 	}
 
 	@Override
 	public ScheduledFuture<?> scheduleWithFixedDelay(Runnable task, Duration delay) {
-		return repeat(task, delay, Counted.FROM_END,
-				(repeated) -> this.scheduler.scheduleWithFixedDelay(repeated, delay));
+		return required(repeat(task, null, delay, Counted.FROM_END,
+				(repeated) -> this.scheduler.scheduleWithFixedDelay(repeated, delay)));
 	}
 
 	/**
@@ -188,8 +216,8 @@ public final class PlannedTimeScheduler implements TaskScheduler {
 
 		private final Map<String, List<@Nullable ScheduledFuture<?>>> byTask = new HashMap<>();
 
-		private synchronized <T extends @Nullable ScheduledFuture<?>> T add(Runnable task, Duration period,
-				Counted counted, Function<Runnable, T> schedule) {
+		private synchronized @Nullable ScheduledFuture<?> add(Runnable task, Duration period, Counted counted,
+				Function<RepeatedTask, @Nullable ScheduledFuture<?>> schedule) {
 			String name = OF_THIS_INSTANCE.matcher(task.toString()).replaceFirst("");
 			List<@Nullable ScheduledFuture<?>> others = this.byTask.computeIfAbsent(name, (added) -> new ArrayList<>());
 			int number = 0;
@@ -197,7 +225,7 @@ public final class PlannedTimeScheduler implements TaskScheduler {
 				number++;
 			}
 			RequestDetail.Interval interval = new RequestDetail.Interval(period, counted, String.valueOf(number));
-			T future = schedule.apply(new RepeatedTask(task, interval, name));
+			ScheduledFuture<?> future = schedule.apply(new RepeatedTask(task, interval, name));
 			if (number < others.size()) {
 				others.set(number, future);
 			}
@@ -222,15 +250,120 @@ public final class PlannedTimeScheduler implements TaskScheduler {
 
 		private final String name;
 
+		private @Nullable Changing changing;
+
 		private RepeatedTask(Runnable task, RequestDetail.Interval interval, String name) {
 			super(task);
 			this.interval = interval;
 			this.name = name;
 		}
 
+		/**
+		 * Have the task follow changes of its interval.
+		 */
+		private ScheduledFuture<?> changing(ScheduledTicks schedule, ScheduledFuture<?> future, TaskScheduler scheduler,
+				Instant start) {
+			Changing changing = new Changing(this, schedule, future, scheduler, start);
+			this.changing = changing;
+			if (!schedule.changes().all().isEmpty()) {
+				changing.changed();
+			}
+			return changing.call;
+		}
+
 		@Override
 		public void run() {
-			PlannedTime.run(this.interval, this.name, task());
+			Changing changing = this.changing;
+			if (changing == null) {
+				PlannedTime.run(this.interval, this.name, task());
+				return;
+			}
+			RequestDetail.Interval holding = changing.begin();
+			try {
+				PlannedTime.run(holding, this.name, task());
+			}
+			finally {
+				changing.end();
+			}
+		}
+
+	}
+
+	/**
+	 * Plans the calls of a task with an interval one by one, once that was changed.
+	 */
+	private static final class Changing {
+
+		private final RepeatedTask task;
+
+		private final ScheduledTicks schedule;
+
+		private final TaskScheduler scheduler;
+
+		private final ReplannedCall call;
+
+		/**
+		 * What the call that waits, or is under way, was planned for.
+		 */
+		private Instant planned;
+
+		/**
+		 * What the next time is counted from.
+		 */
+		private Instant last;
+
+		private boolean running;
+
+		private boolean oneByOne;
+
+		private Changing(RepeatedTask task, ScheduledTicks schedule, ScheduledFuture<?> future, TaskScheduler scheduler,
+				Instant start) {
+			this.task = task;
+			this.schedule = schedule;
+			this.scheduler = scheduler;
+			this.planned = start;
+			this.last = start.minus(task.interval.length());
+			this.call = new ReplannedCall(future, schedule, this::changed);
+		}
+
+		private synchronized void changed() {
+			this.oneByOne = true;
+			if (!this.running) {
+				plan();
+			}
+		}
+
+		private synchronized RequestDetail.Interval begin() {
+			this.running = true;
+			Instant now = this.scheduler.getClock().instant();
+			this.last = this.oneByOne ? this.planned : now;
+			CronTicks.Change holding = this.schedule.changes().at(this.last);
+			return (holding != null) ? holding.intervalOf(this.task.interval) : this.task.interval;
+		}
+
+		private synchronized void end() {
+			this.running = false;
+			if (this.task.interval.counted() == Counted.FROM_END) {
+				this.last = this.scheduler.getClock().instant();
+			}
+			if (this.oneByOne) {
+				plan();
+			}
+		}
+
+		/**
+		 * A scheduler that is shut down takes no more.
+		 */
+		private void plan() {
+			Instant now = this.scheduler.getClock().instant();
+			Instant next = this.schedule.changes().next(this.last, this.task.interval.length());
+			this.planned = next.isBefore(now) ? now : next;
+			try {
+				this.call.replace(() -> this.scheduler.schedule(this.task, this.planned));
+			}
+			catch (TaskRejectedException ex) {
+				this.call.cancel(false);
+			}
 		}
 
 	}
@@ -253,15 +386,23 @@ public final class PlannedTimeScheduler implements TaskScheduler {
 
 		private final @Nullable CronTicks ticks;
 
+		private final @Nullable ScheduledTicks changing;
+
 		private final Deque<Plan> plans = new ArrayDeque<>(2);
 
 		private @Nullable Instant latest;
 
 		private int takenForOthers;
 
-		private PlannedTask(Runnable task, Trigger trigger, ZoneId defaultZone) {
+		/**
+		 * What the plan that waits follows.
+		 */
+		private @Nullable Instant base;
+
+		private PlannedTask(Runnable task, Trigger trigger, ZoneId defaultZone, @Nullable ScheduledTicks changing) {
 			super(task);
 			this.trigger = trigger;
+			this.changing = changing;
 			this.ticks = (trigger instanceof CronTrigger cron) ? ticks(cron, defaultZone) : null;
 		}
 
@@ -279,9 +420,54 @@ public final class PlannedTimeScheduler implements TaskScheduler {
 			}
 		}
 
+		/**
+		 * Have the task follow changes of its schedule.
+		 */
+		private ScheduledFuture<?> changing(ScheduledTicks schedule, ScheduledFuture<?> future,
+				TaskScheduler scheduler) {
+			AtomicReference<@Nullable ReplannedCall> call = new AtomicReference<>();
+			call.set(new ReplannedCall(future, schedule, () -> {
+				ReplannedCall waiting = call.get();
+				if (waiting != null && withdraw()) {
+					waiting.replace(() -> scheduler.schedule(this, this));
+				}
+			}));
+			return Objects.requireNonNull(call.get());
+		}
+
+		/**
+		 * Give up the plan that waits. What is due is called, and plans anew after that.
+		 */
+		private synchronized boolean withdraw() {
+			int due = due();
+			boolean waits = due < this.plans.size();
+			while (due < this.plans.size()) {
+				this.plans.removeLast();
+			}
+			return waits;
+		}
+
+		private @Nullable CronTicks ticks() {
+			return (this.changing != null) ? this.changing.changes().ticks(this.ticks) : this.ticks;
+		}
+
+		/**
+		 * What is planned first after a change follows what the plan that was given up
+		 * did.
+		 */
+		private @Nullable Instant next(TriggerContext context) {
+			Instant last = context.lastCompletion();
+			Instant planned = context.lastScheduledExecution();
+			last = (last != null && planned != null && planned.isAfter(last)) ? planned : last;
+			this.base = (last != null) ? last : (this.base != null) ? this.base : context.getClock().instant();
+			CronTicks ticks = ticks();
+			return (ticks == null || this.changing == null || this.changing.changes().all().isEmpty())
+					? this.trigger.nextExecution(context) : ticks.nextAfter(this.base);
+		}
+
 		@Override
 		public @Nullable Instant nextExecution(TriggerContext context) {
-			Instant time = this.trigger.nextExecution(context);
+			Instant time = next(context);
 			if (time != null) {
 				// First, as a thread that is not let run here must not make it late
 				long now = System.nanoTime();
@@ -299,7 +485,7 @@ public final class PlannedTimeScheduler implements TaskScheduler {
 		public void run() {
 			Instant time = takeDue();
 			if (time != null) {
-				PlannedTime.run(time, this.ticks, task());
+				PlannedTime.run(time, ticks(), task());
 			}
 			else {
 				task().run();

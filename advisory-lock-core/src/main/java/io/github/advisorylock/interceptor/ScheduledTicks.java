@@ -16,14 +16,17 @@
 
 package io.github.advisorylock.interceptor;
 
+import java.util.Set;
+import java.util.concurrent.CopyOnWriteArraySet;
 import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
 
 /**
- * The ticks that the annotations of a method plan. A refresh of the configuration may
- * give its placeholders other values, so its schedule is parsed again whenever a
- * scheduler is given the method again, and not at a call.
+ * The ticks that a method is planned for: by its annotations, or by the schedules that
+ * operators have chosen instead. A refresh of the configuration may give placeholders
+ * other values, so the annotations are parsed again whenever a scheduler is given the
+ * method again, and not at a call.
  */
 final class ScheduledTicks {
 
@@ -34,6 +37,15 @@ final class ScheduledTicks {
 
 	private final Supplier<? extends @Nullable CronTicks> parser;
 
+	/**
+	 * What plans calls again when the schedule is another one.
+	 */
+	private final Set<Runnable> plans = new CopyOnWriteArraySet<>();
+
+	private volatile @Nullable CronTicks inCode;
+
+	private volatile CronTicks.Changes changes = CronTicks.Changes.NONE;
+
 	private volatile @Nullable CronTicks current;
 
 	/**
@@ -43,7 +55,8 @@ final class ScheduledTicks {
 	 */
 	ScheduledTicks(Supplier<? extends @Nullable CronTicks> parser) {
 		this.parser = parser;
-		this.current = parser.get();
+		this.inCode = parser.get();
+		this.current = this.inCode;
 	}
 
 	static ScheduledTicks of(@Nullable CronTicks ticks) {
@@ -59,15 +72,48 @@ final class ScheduledTicks {
 		return this.current;
 	}
 
+	@Nullable CronTicks inCode() {
+		return this.inCode;
+	}
+
+	/**
+	 * Return the schedules that operators have chosen.
+	 */
+	CronTicks.Changes changes() {
+		return this.changes;
+	}
+
 	/**
 	 * Parse the schedule again.
 	 * @return whether it is another one now
 	 */
-	boolean parseAgain() {
-		String before = String.valueOf(this.current);
-		CronTicks parsed = this.parser.get();
-		this.current = parsed;
-		return !before.equals(String.valueOf(parsed));
+	synchronized boolean parseAgain() {
+		String before = String.valueOf(this.inCode);
+		this.inCode = this.parser.get();
+		this.current = this.changes.ticks(this.inCode);
+		return !before.equals(String.valueOf(this.inCode));
+	}
+
+	/**
+	 * Have calls planned by the schedules that operators have chosen.
+	 */
+	void change(CronTicks.Changes changes) {
+		synchronized (this) {
+			this.changes = changes;
+			this.current = changes.ticks(this.inCode);
+		}
+		this.plans.forEach(Runnable::run);
+	}
+
+	/**
+	 * Have something run whenever the schedule is another one.
+	 */
+	void plan(Runnable again) {
+		this.plans.add(again);
+	}
+
+	void forget(Runnable again) {
+		this.plans.remove(again);
 	}
 
 }

@@ -72,6 +72,8 @@ public final class SingleRunnerOperation {
 
 	private final @Nullable String notOnce;
 
+	private final ScheduledTicks schedule;
+
 	private final UnplannedCalls unplannedCalls;
 
 	private final @Nullable String transactionManager;
@@ -124,6 +126,8 @@ public final class SingleRunnerOperation {
 		this.oncePerTick = ledger.oncePerTick();
 		this.autoTicks = (autoTicks != null && autoTicks.refused() == null) ? autoTicks : null;
 		this.notOnce = (autoTicks != null && autoTicks.refused() != null) ? NOT_ONCE + autoTicks.refused() : null;
+		ScheduledTicks schedule = (this.autoTicks != null) ? this.autoTicks.schedule : ledger.schedule();
+		this.schedule = (schedule != ScheduledTicks.NONE) ? schedule : ScheduledTicks.of(null);
 		this.unplannedCalls = new UnplannedCalls(method, keyTemplate);
 		this.transactionManager = transactionManager;
 		this.fixedKey = fixedKey;
@@ -255,10 +259,16 @@ public final class SingleRunnerOperation {
 	 * Return what a call asks for.
 	 * @param now whether an operator asks for the run, and no tick matters but the one
 	 * that it was planned for, if any
-	 * @param scheduled whether a scheduled call makes it
+	 * @param scheduled the scheduled call that makes it, {@code null} if none does
 	 * @param plan what that has for this call
 	 */
-	LockRequest createRequest(AdvisoryLockKey key, boolean now, boolean scheduled, PlannedTime.@Nullable Plan plan) {
+	LockRequest createRequest(AdvisoryLockKey key, boolean now, @Nullable PlannedTime scheduled,
+			PlannedTime.@Nullable Plan plan) {
+		LockRequest request = request(key, now, scheduled != null, plan);
+		return now ? request : ofSchedule(request, scheduled);
+	}
+
+	private LockRequest request(AdvisoryLockKey key, boolean now, boolean scheduled, PlannedTime.@Nullable Plan plan) {
 		LockRequest request = (this.fixedRequest != null && !now) ? this.fixedRequest : request(key, now);
 		if (!this.oncePerTick) {
 			return (this.autoTicks != null && !now) ? perPlannedTime(request, this.autoTicks, scheduled, plan)
@@ -324,8 +334,54 @@ public final class SingleRunnerOperation {
 	 * @return whether it is another one now
 	 */
 	public boolean parseScheduleAgain() {
-		ScheduledTicks schedule = (this.autoTicks != null) ? this.autoTicks.schedule : this.ledger.schedule();
-		return schedule.parseAgain();
+		return this.schedule.parseAgain();
+	}
+
+	/**
+	 * Return when the method is called.
+	 */
+	ScheduledTicks schedule() {
+		return this.schedule;
+	}
+
+	/**
+	 * Return the schedules that operators have chosen for the method.
+	 * @return the schedules
+	 */
+	public CronTicks.Changes changes() {
+		return this.schedule.changes();
+	}
+
+	/**
+	 * Have the method called by the schedules that operators have chosen.
+	 * @param changes the schedules
+	 */
+	public void reschedule(CronTicks.Changes changes) {
+		this.schedule.change(changes);
+	}
+
+	/**
+	 * Have the ledger compare what is known of the schedule, where a call belongs to one.
+	 * @param scheduled the scheduled call that it is made in
+	 */
+	private LockRequest ofSchedule(LockRequest request, @Nullable PlannedTime scheduled) {
+		Instant tick = request.tick();
+		PlannedTime.Plan plan = (scheduled != null) ? scheduled.plan() : null;
+		if ((tick == null && plan == null) || !RequestDetail.isRecorded(request)) {
+			return request;
+		}
+		return request
+			.with(new RequestDetail.Planned(() -> changes().changedAt(), (now) -> isAllowed(tick, plan, now)));
+	}
+
+	private boolean isAllowed(@Nullable Instant tick, PlannedTime.@Nullable Plan plan, Instant now) {
+		CronTicks.Changes changes = changes();
+		if (tick == null && plan instanceof PlannedTime.Plan.Every every) {
+			return changes.allows(every.interval().length(), now);
+		}
+		Instant time = (tick == null && plan instanceof PlannedTime.Plan.At at) ? at.tick(this.schedule.current())
+				: tick;
+		return time == null || changes.allows(time, this.schedule.inCode());
 	}
 
 	private LockRequest request(AdvisoryLockKey key, boolean now) {

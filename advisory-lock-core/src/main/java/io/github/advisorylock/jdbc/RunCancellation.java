@@ -51,6 +51,11 @@ final class RunCancellation {
 	 */
 	static final String QUESTION = "question";
 
+	/**
+	 * Says that the ledger has another schedule of a job.
+	 */
+	private static final String SCHEDULE = "schedule";
+
 	private static final Log logger = LogFactory.getLog(LockSession.class);
 
 	private static final Pattern MESSAGE = Pattern.compile("(\\d+:\\d+:\\d) (\\d{1,16}) (?:run=(\\d{1,18}) )?(.+)",
@@ -65,6 +70,9 @@ final class RunCancellation {
 	private final Executor answers;
 
 	private final SafeTask answer = new SafeTask("Failed to answer in the ledger what a run is doing", this::answer);
+
+	private final SafeTask rescheduled = new SafeTask("Failed to look up the schedules that operators have chosen",
+			this::rescheduled);
 
 	/**
 	 * Create it.
@@ -91,6 +99,10 @@ final class RunCancellation {
 			answerSoon();
 			return;
 		}
+		if (SCHEDULE.equals(notification.text()) && this.ledger != null) {
+			this.rescheduled.handTo(this.answers);
+			return;
+		}
 		Matcher parts = MESSAGE.matcher(notification.text());
 		if (parts.matches()) {
 			Hold.Loss loss = new Hold.Loss(LockLostEvent.Reason.CANCELLED,
@@ -103,6 +115,12 @@ final class RunCancellation {
 	private void answerSoon() {
 		if (this.ledger != null) {
 			this.answer.handTo(this.answers);
+		}
+	}
+
+	private void rescheduled() {
+		if (this.ledger != null && !this.session.isClosed()) {
+			this.ledger.get().rescheduled();
 		}
 	}
 

@@ -81,6 +81,13 @@ public interface RunLedger {
 	}
 
 	/**
+	 * Look up the schedules that operators have chosen: somebody says that there are
+	 * others.
+	 */
+	default void rescheduled() {
+	}
+
+	/**
 	 * Return whether this ledger is in use: it is opened when the first run is recorded,
 	 * or before.
 	 * @return whether it was opened

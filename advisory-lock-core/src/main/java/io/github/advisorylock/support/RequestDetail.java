@@ -17,7 +17,10 @@
 package io.github.advisorylock.support;
 
 import java.time.Duration;
+import java.time.Instant;
 import java.util.function.Function;
+import java.util.function.Predicate;
+import java.util.function.Supplier;
 
 import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.LockRequest;
@@ -87,6 +90,19 @@ public sealed interface RequestDetail {
 			Retries retries = request.detail(Retries.class);
 			return (retries != null) ? retries : ANY;
 		}
+
+	}
+
+	/**
+	 * Refuse a call that the schedule which holds has not planned: operators may have
+	 * changed it. It is {@link LockOutcome#TOO_SOON}.
+	 *
+	 * @param changedAt tells when the schedule was changed last, as this instance knows
+	 * now, {@code null} if it never was
+	 * @param allowed tells whether the schedule that holds has planned the call, as far
+	 * as is known now, given the time of the database
+	 */
+	record Planned(Supplier<@Nullable Instant> changedAt, Predicate<Instant> allowed) implements RequestDetail {
 
 	}
 

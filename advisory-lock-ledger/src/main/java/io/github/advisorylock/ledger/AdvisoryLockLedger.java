@@ -16,6 +16,7 @@
 
 package io.github.advisorylock.ledger;
 
+import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 
@@ -100,6 +101,25 @@ public interface AdvisoryLockLedger {
 	 * @throws IllegalArgumentException if they are not paused all
 	 */
 	int resumeAll(String namespace, String by);
+
+	/**
+	 * Give a job another schedule, from about half a minute on, at one time on all
+	 * instances. It holds over restarts and releases until it is taken back.
+	 * @param key the key, also behind its namespace and a slash
+	 * @param schedule a cron expression for a {@code cron} schedule, a time such as
+	 * {@code PT10M} for {@code fixedRate} and {@code fixedDelay}, {@code null} for the
+	 * schedule of the annotation
+	 * @param zone the time zone of a cron expression, {@code null} for that of the
+	 * annotation
+	 * @param by who wants this
+	 * @param reason why, {@code null} if that is not told
+	 * @return from when on it holds, by the clock of the database
+	 * @throws IllegalArgumentException if this can't be its schedule
+	 * @throws IllegalStateException if the ledger has no job of that key, or it has no
+	 * schedule, or several, or is not recorded
+	 */
+	Instant reschedule(String key, @Nullable String schedule, @Nullable String zone, String by,
+			@Nullable String reason);
 
 	/**
 	 * Try a tick again that was tried and not completed, without waiting for the time of

@@ -205,14 +205,17 @@ public final class InstancePresence implements SmartLifecycle {
 			.map((role) -> this.led.getOrDefault(role, new KnownInstance.Role(role, null, null)))
 			.toList();
 		PostgresAdvisoryLockLedger ledger = this.ledger.get();
-		while (!ledger.repository().appear(this.namespace, this.version, roles, !this.known)) {
+		String schedules = ledger.repository().appear(this.namespace, this.version, roles, !this.known);
+		while (schedules == null) {
 			String before = ledger.instance().name();
 			ledger.instance().giveWay();
 			if (this.known) {
 				ledger.repository().rename(this.namespace, before);
 			}
+			schedules = ledger.repository().appear(this.namespace, this.version, roles, !this.known);
 		}
 		this.known = true;
+		ledger.seeSchedules(schedules);
 	}
 
 }

@@ -24,6 +24,7 @@ import java.util.Objects;
 import java.util.function.Function;
 import java.util.stream.Stream;
 
+import io.github.advisorylock.interceptor.CronTicks;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -42,16 +43,17 @@ import org.jspecify.annotations.Nullable;
  * @param recorded whether its runs are recorded
  * @param template whether keys with arguments are made from it
  * @param maxRetries how often a tick that failed is tried again
+ * @param changes the schedules that operators have chosen
  */
 record JobFacts(JobName name, @Nullable String method, @Nullable String scope, @Nullable List<MethodSchedule> schedules,
 		@Nullable String once, @Nullable Duration minInterval, @Nullable Duration catchUp, @Nullable String lock,
-		boolean recorded, boolean template, int maxRetries) {
+		boolean recorded, boolean template, int maxRetries, CronTicks.Changes changes) {
 
 	/**
 	 * What it is, nobody has told.
 	 */
 	static JobFacts unknown(JobName name) {
-		return new JobFacts(name, null, null, null, null, null, null, null, true, false, 0);
+		return new JobFacts(name, null, null, null, null, null, null, null, true, false, 0, CronTicks.Changes.NONE);
 	}
 
 	boolean isOncePerTick() {
@@ -66,14 +68,14 @@ record JobFacts(JobName name, @Nullable String method, @Nullable String scope, @
 	 * Return the first tick after a time.
 	 */
 	@Nullable Instant nextTick(Instant now) {
-		return first((schedule) -> schedule.nextTick(now));
+		return first((schedule) -> schedule.nextTick(now), now);
 	}
 
 	/**
 	 * Return when the job is called next, now that a run has ended.
 	 */
 	@Nullable Instant next(Instant startedAt, Instant now) {
-		return first((schedule) -> schedule.next(startedAt, now));
+		return first((schedule) -> schedule.next(startedAt, now), now);
 	}
 
 	/**
@@ -81,11 +83,12 @@ record JobFacts(JobName name, @Nullable String method, @Nullable String scope, @
 	 * again.
 	 */
 	@Nullable Duration period(Instant now) {
-		return first((schedule) -> schedule.period(now));
+		return first((schedule) -> schedule.period(now), now);
 	}
 
-	private <T extends Comparable<T>> @Nullable T first(Function<MethodSchedule, @Nullable T> question) {
-		return ((this.schedules != null) ? this.schedules.stream() : Stream.<MethodSchedule>empty()).map(question)
+	private <T extends Comparable<T>> @Nullable T first(Function<MethodSchedule, @Nullable T> question, Instant now) {
+		return ((this.schedules != null) ? this.schedules.stream() : Stream.<MethodSchedule>empty())
+			.map((schedule) -> question.apply(schedule.changed(this.changes, now)))
 			.filter(Objects::nonNull)
 			.min(Comparator.naturalOrder())
 			.orElse(null);

@@ -191,14 +191,15 @@ public class JobRepository {
 	/**
 	 * Say that this instance is there.
 	 * @param first whether it says so for the first time
-	 * @return {@code false} if another one that lives has its name, and nothing was said
+	 * @return what tells the schedules that operators have chosen from what they were,
+	 * {@code null} if another one that lives has its name, and nothing was said
 	 */
-	boolean appear(String namespace, @Nullable String version, List<KnownInstance.Role> roles, boolean first) {
+	@Nullable String appear(String namespace, @Nullable String version, List<KnownInstance.Role> roles, boolean first) {
 		Collection<JobFacts> jobs = this.untold;
 		Map<String, Set<String>> schedules = schedules(jobs, namespace);
-		boolean appeared = this.connections.apartWithin(LONGEST_OBSERVATION_MILLIS, (apart) -> {
+		String changes = this.connections.apartWithin(LONGEST_OBSERVATION_MILLIS, (apart) -> {
 			long said = System.nanoTime();
-			int rows = JdbcClient.create(apart)
+			Optional<String> told = JdbcClient.create(apart)
 				.sql(this.tables.in(JobStatements.APPEAR))
 				.param("namespace", namespace)
 				.param("instance", this.instance.get())
@@ -214,14 +215,15 @@ public class JobRepository {
 				.param("keys", RunQuestions.array(schedules.keySet(), this::text))
 				.param("schedules", RunQuestions.array(schedules.values(), (all) -> text(String.join(", ", all))))
 				.param("took", this.took)
-				.update();
+				.query(String.class)
+				.optional();
 			this.took = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - said);
-			return rows == 1;
+			return told.orElse(null);
 		});
-		if (appeared && this.untold == jobs) {
+		if (changes != null && this.untold == jobs) {
 			this.untold = List.of();
 		}
-		return appeared;
+		return changes;
 	}
 
 	/**
@@ -496,7 +498,14 @@ public class JobRepository {
 				(problems != null) ? List.of(problems.split(", ")) : List.of(), (key != null) ? run(row, key) : null,
 				instant(row, "completed_at"), row.getString("method"),
 				(scope != null) ? LockScope.valueOf(scope) : null, row.getInt("permits"), row.getString("schedules"),
-				(catchUp != null) ? Duration.of(catchUp, ChronoUnit.MICROS) : null);
+				(catchUp != null) ? Duration.of(catchUp, ChronoUnit.MICROS) : null, rescheduled(row));
+	}
+
+	private static @Nullable Rescheduled rescheduled(ResultSet row) throws SQLException {
+		Instant from = instant(row, "effective_at");
+		return (from != null) ? new Rescheduled(row.getString("chosen"), row.getString("chosen_zone"), from,
+				required(row, "changed_at"), row.getString("changed_by"), row.getString("changed_reason"),
+				row.getBoolean("differs")) : null;
 	}
 
 	private static KnownInstance instance(ResultSet row, int number) throws SQLException {
@@ -557,11 +566,31 @@ public class JobRepository {
 	 * @param schedules when it is called, as JSON, {@code null} if nobody has told
 	 * @param catchUp for how long any instance makes up for a tick, {@code null} if none
 	 * does
+	 * @param rescheduled the schedule that an operator has chosen, {@code null} if none
+	 * has
 	 */
 	public record JobState(LedgerJob job, boolean registered, boolean recorded, boolean template,
 			@Nullable String state, List<String> problems, @Nullable LedgerRun lastRun, @Nullable Instant completedAt,
 			@Nullable String method, @Nullable LockScope scope, int permits, @Nullable String schedules,
-			@Nullable Duration catchUp) {
+			@Nullable Duration catchUp, @Nullable Rescheduled rescheduled) {
+
+	}
+
+	/**
+	 * A schedule that an operator has chosen.
+	 *
+	 * @param schedule the cron expression, or the interval; {@code null} for the schedule
+	 * of the annotation, which is to hold again
+	 * @param zone the zone of the cron expression
+	 * @param effectiveAt from when on it holds
+	 * @param since when it was chosen
+	 * @param by who has chosen it
+	 * @param reason why, {@code null} if nobody said so
+	 * @param annotationChanged whether the annotation says something else than it did
+	 * then
+	 */
+	public record Rescheduled(@Nullable String schedule, @Nullable String zone, Instant effectiveAt, Instant since,
+			@Nullable String by, @Nullable String reason, boolean annotationChanged) {
 
 	}
 

@@ -49,7 +49,9 @@ final class JobStatements {
 			  coalesce(j.paused_all, false) AS paused_all, j.resumed_at, j.open_tick, j.attempts, j.given_up, j.failures, j.retry_at,
 			  j.next_at, r.fencing_token, r.id, r.key AS run_key, r.tick, r.attempt, r.scope, r.instance, r.started_at,
 			  r.finished_at, r.outcome, r.error, r.error_class, r.trace_id, NULL AS stack_trace, NULL AS hang_stack,
-			  j.method, j.scope AS job_scope, j.schedules, j.catch_up, j.key IS NOT NULL AS registered,
+			  j.method, j.scope AS job_scope, j.schedules, j.catch_up, j.key IS NOT NULL AS registered, h.effective_at,
+			  h.expression AS chosen, h.zone AS chosen_zone, h.changed_at, h.changed_by, h.reason AS changed_reason,
+			  h.schedules IS DISTINCT FROM j.schedules AS differs,
 			  coalesce(pg_catalog.array_length(pg_catalog.string_to_array(j.lock, ','), 1), 1) AS permits,
 			  coalesce(j.recorded, true) AS recorded, coalesce(j.template = j.key, false) AS of_keys, c.completed_at,
 			  s.state, CASE WHEN s.key IS NOT NULL THEN s.problem WHEN r.failed AND r.outcome <> 'CANCELLED' THEN r.outcome END AS problem
@@ -59,6 +61,8 @@ final class JobStatements {
 			LEFT JOIN {completion} c ON c.namespace = n.namespace AND c.key = n.key
 			LEFT JOIN LATERAL (SELECT l.* FROM {run} l WHERE l.namespace = n.namespace AND l.key = coalesce(s.run_key, n.key)
 			  ORDER BY l.fencing_token DESC LIMIT 1) r ON true
+			LEFT JOIN LATERAL (SELECT l.* FROM {schedule} l WHERE l.namespace = n.namespace AND l.key = n.key
+			  ORDER BY l.effective_at DESC LIMIT 1) h ON h.expression IS NOT NULL OR h.effective_at > pg_catalog.clock_timestamp()
 			WHERE j.key IS NOT NULL OR r.id IS NOT NULL OR c.key IS NOT NULL
 			ORDER BY n.namespace, n.key
 			""";
@@ -199,8 +203,9 @@ final class JobStatements {
 			""";
 
 	/**
-	 * Say that an instance is there. Of the difference of the clocks, the time that the
-	 * message took explains as much as its last round trip.
+	 * Say that an instance is there, and be told whether operators have chosen other
+	 * schedules. Of the difference of the clocks, the time that the message took explains
+	 * as much as its last round trip.
 	 */
 	static final String APPEAR = "WITH namesake AS MATERIALIZED (" + NAMESAKE + """
 			)
@@ -218,6 +223,7 @@ final class JobStatements {
 			  library = excluded.library, clock_skew_ms = excluded.clock_skew_ms, roles = excluded.roles,
 			  terms = excluded.terms, led_since = excluded.led_since, backend = excluded.backend,
 			  schedules = coalesce(nullif(excluded.schedules, '{}'), i.schedules)
+			RETURNING (SELECT pg_catalog.concat_ws(' ', count(*), pg_catalog.max(s.changed_at)) FROM {schedule} s)
 			""";
 
 	/**

@@ -84,7 +84,8 @@ record LedgerSchema(LedgerConnections connections, LedgerSettings settings) {
 			      || 'roles, terms, led_since, schedules, backend, drained_at, drained_by'),
 			    ('pause', 'namespace, key', 'paused_at, paused_by, reason'),
 			    ('question', 'id', 'lock, asked_at, instances, threads, thread_states, stacks, processes'),
-			    ('schedule', 'namespace, key, effective_at', 'expression, zone, changed_at, changed_by, reason'),
+			    ('schedule', 'namespace, key, effective_at', 'expression, zone, changed_at, changed_by, reason, '
+			      || 'schedules'),
 			    ('fencing_token', NULL, NULL),
 			    ('job_state', NULL, NULL)) w (kind, columns, others)
 			CROSS JOIN (

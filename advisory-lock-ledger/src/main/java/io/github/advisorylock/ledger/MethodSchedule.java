@@ -90,6 +90,14 @@ record MethodSchedule(String type, @Nullable String expression, @Nullable ZoneId
 		return new MethodSchedule("cron", expression, zone, null, new CronTicks(expression, zone));
 	}
 
+	/**
+	 * Return what holds where operators have chosen another schedule.
+	 */
+	MethodSchedule changed(CronTicks.Changes changes, Instant now) {
+		return changes.all().isEmpty() ? this : new MethodSchedule(this.type, this.expression, this.zone,
+				(this.interval != null) ? changes.interval(now, this.interval) : null, changes.ticks(this.ticks));
+	}
+
 	@Nullable Instant nextTick(Instant after) {
 		return (this.ticks != null) ? this.ticks.nextAfter(after) : null;
 	}

@@ -19,11 +19,21 @@ package io.github.advisorylock.ledger;
 import java.sql.Types;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.ZoneId;
 import java.time.ZoneOffset;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.function.Function;
+import java.util.stream.Collectors;
 
+import io.github.advisorylock.interceptor.CronTicks;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.jdbc.core.RowCallbackHandler;
+import org.springframework.jdbc.core.namedparam.NamedParameterJdbcOperations;
 import org.springframework.jdbc.core.simple.JdbcClient;
 
 /**
@@ -156,6 +166,110 @@ record OperatorRepository(LedgerConnections connections, LedgerTables tables) {
 	}
 
 	/**
+	 * Return the schedules that operators have chosen, of all jobs or of one.
+	 * @param name the job, {@code null} for all
+	 * @param inside whether a transaction may be asked that goes on, which may see what
+	 * was long before
+	 */
+	Map<JobName, CronTicks.Changes> changes(@Nullable JobName name, boolean inside) {
+		Function<NamedParameterJdbcOperations, Map<JobName, CronTicks.Changes>> read = (jdbc) -> changes(jdbc, name);
+		return inside ? this.connections.reading(read) : this.connections.apart(read);
+	}
+
+	private Map<JobName, CronTicks.Changes> changes(NamedParameterJdbcOperations jdbc, @Nullable JobName name) {
+		Map<JobName, List<CronTicks.Change>> found = new HashMap<>();
+		JdbcClient.create(jdbc)
+			.sql(this.tables.in("""
+					SELECT s.namespace, s.key, s.expression, s.zone, s.effective_at, s.changed_at FROM {schedule} s
+					WHERE CAST(:key AS text) IS NULL OR (s.namespace = :namespace AND s.key = :key)
+					ORDER BY s.effective_at
+					"""))
+			.param("namespace", (name != null) ? name.namespace() : null, Types.VARCHAR)
+			.param("key", (name != null) ? name.key() : null, Types.VARCHAR)
+			.query((RowCallbackHandler) (row) -> found
+				.computeIfAbsent(new JobName(row.getString("namespace"), row.getString("key")),
+						(added) -> new ArrayList<>())
+				.add(CronTicks.Change.of(JobRepository.required(row, "effective_at"),
+						JobRepository.required(row, "changed_at"), row.getString("expression"),
+						row.getString("zone"))));
+		return found.entrySet()
+			.stream()
+			.collect(Collectors.toMap(Map.Entry::getKey, (one) -> new CronTicks.Changes(one.getValue())));
+	}
+
+	/**
+	 * Return what the code says of the schedule of a job, with the time of the database.
+	 * @return the schedule, empty if there is no job of that name
+	 */
+	Optional<InCode> inCode(JobName name) {
+		return this.connections.apart((apart) -> statement(JdbcClient.create(apart), name, """
+				SELECT j.recorded AND j.template IS DISTINCT FROM j.key AS recorded, s.count, s.one ->> 'type' AS type,
+				  s.one ->> 'expression' AS expression, s.one ->> 'zone' AS zone, s.one ->> 'interval' AS interval,
+				  pg_catalog.clock_timestamp() AS clock
+				FROM {job} j CROSS JOIN LATERAL (
+				  SELECT pg_catalog.jsonb_array_length(a.all_of) AS count, a.all_of -> 0 AS one
+				  FROM (SELECT CAST(coalesce(j.schedules, '[]') AS jsonb) AS all_of) a) s
+				WHERE j.namespace = :namespace AND j.key = :key
+				""")
+			.query((row, number) -> new InCode(row.getBoolean("recorded"), row.getInt("count"), row.getString("type"),
+					row.getString("expression"), row.getString("zone"), row.getString("interval"),
+					JobRepository.required(row, "clock")))
+			.optional());
+	}
+
+	/**
+	 * Give a job another schedule, in the place of one that does not hold yet. One
+	 * operator after the other, as what is known of the last change must be known of all
+	 * before.
+	 * @return from when on it holds
+	 */
+	Instant reschedule(JobName name, @Nullable String expression, @Nullable String zone, String by,
+			@Nullable String reason) {
+		return this.connections.inTransaction((jdbc) -> {
+			jdbc.getJdbcOperations().execute(this.tables.in("LOCK TABLE {schedule} IN SHARE ROW EXCLUSIVE MODE"));
+			JdbcClient client = JdbcClient.create(jdbc);
+			statement(client, name, """
+					DELETE FROM {schedule} s WHERE s.namespace = :namespace AND s.key = :key
+					  AND (s.effective_at > pg_catalog.clock_timestamp() OR s.effective_at < (
+					    SELECT o.effective_at FROM {schedule} o WHERE o.namespace = :namespace AND o.key = :key
+					    ORDER BY o.effective_at DESC OFFSET 50 LIMIT 1))
+					""").update();
+			return statement(client, name,
+					"""
+							INSERT INTO {schedule} AS s (namespace, key, expression, zone, effective_at, changed_at, changed_by, reason,
+							  schedules)
+							SELECT :namespace, :key, :expression, :zone,
+							  pg_catalog.date_trunc('second', pg_catalog.clock_timestamp() + INTERVAL '31 seconds'),
+							  greatest(pg_catalog.clock_timestamp(), (SELECT pg_catalog.max(o.changed_at) + INTERVAL '1 microsecond'
+							    FROM {schedule} o WHERE o.namespace = :namespace AND o.key = :key)), :by, :reason,
+							  (SELECT j.schedules FROM {job} j WHERE j.namespace = :namespace AND j.key = :key)
+							RETURNING s.effective_at, pg_catalog.pg_notify('advisory_lock_cancel', 'schedule')
+							""")
+				.param("expression", expression, Types.VARCHAR)
+				.param("zone", zone, Types.VARCHAR)
+				.param("by", this.connections.text().of(by))
+				.param("reason", this.connections.text().ofNullable(reason), Types.VARCHAR)
+				.query((row, number) -> JobRepository.required(row, "effective_at"))
+				.single();
+		});
+	}
+
+	/**
+	 * Write when a job is called next, unless a run is at it, which does.
+	 */
+	void planned(JobName name, @Nullable Instant next) {
+		this.connections.apart((apart) -> statement(JdbcClient.create(apart), name, """
+				WITH unlocked AS MATERIALIZED (
+				  SELECT j.namespace, j.key FROM {job} j WHERE j.namespace = :namespace AND j.key = :key
+				  FOR NO KEY UPDATE SKIP LOCKED
+				)
+				UPDATE {job} j SET next_at = CAST(:next AS timestamptz) FROM unlocked u
+				WHERE j.namespace = u.namespace AND j.key = u.key
+				""").param("next", (next != null) ? next.atOffset(ZoneOffset.UTC) : null, Types.TIMESTAMP_WITH_TIMEZONE)
+			.update());
+	}
+
+	/**
 	 * Forget a job and its runs, unless the last of these is not over. A run that begins
 	 * meanwhile changes the row of its job, which then is looked at again.
 	 * @return {@code false} if there is no job of that name whose runs are all over
@@ -170,6 +284,8 @@ record OperatorRepository(LedgerConnections connections, LedgerTables tables) {
 				  DELETE FROM {run} r USING forgotten f WHERE r.namespace = f.namespace AND r.key = f.key
 				), paused AS (
 				  DELETE FROM {pause} p USING forgotten f WHERE p.namespace = f.namespace AND p.key = f.key
+				), rescheduled AS (
+				  DELETE FROM {schedule} s USING forgotten f WHERE s.namespace = f.namespace AND s.key = f.key
 				)
 				SELECT count(*) FROM forgotten
 				""").query(Integer.class).single()) == 1;
@@ -220,6 +336,27 @@ record OperatorRepository(LedgerConnections connections, LedgerTables tables) {
 
 	private JdbcClient.StatementSpec statement(JdbcClient client, JobName name, String sql) {
 		return client.sql(this.tables.in(sql)).param("namespace", name.namespace()).param("key", name.key());
+	}
+
+	/**
+	 * What the code says of the schedule of a job.
+	 *
+	 * @param recorded whether its runs are recorded
+	 * @param count how many schedules it has
+	 * @param type {@code cron}, {@code fixedRate} or {@code fixedDelay}
+	 * @param expression its cron expression
+	 * @param zone the zone of that
+	 * @param interval its interval
+	 * @param clock the time of the database
+	 */
+	record InCode(boolean recorded, int count, @Nullable String type, @Nullable String expression,
+			@Nullable String zone, @Nullable String interval, Instant clock) {
+
+		@Nullable CronTicks ticks() {
+			return (this.expression != null && this.zone != null) ? new CronTicks(this.expression, ZoneId.of(this.zone))
+					: null;
+		}
+
 	}
 
 }

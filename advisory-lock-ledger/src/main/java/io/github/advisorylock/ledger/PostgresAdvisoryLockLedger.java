@@ -20,9 +20,11 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.Collection;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.IntSupplier;
@@ -38,6 +40,7 @@ import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.LockScope;
 import io.github.advisorylock.annotation.SingleRunnerAnnotationBeanPostProcessor;
 import io.github.advisorylock.annotation.SingleRunnerMethod;
+import io.github.advisorylock.interceptor.CronTicks;
 import io.github.advisorylock.jdbc.Hold;
 import io.github.advisorylock.jdbc.LockScheduler;
 import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
@@ -49,6 +52,7 @@ import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.factory.BeanFactory;
+import org.springframework.scheduling.support.CronExpression;
 import org.springframework.util.Assert;
 
 /**
@@ -92,6 +96,10 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger, RunLedger
 
 	private final JobFinder finder;
 
+	private final JobSchedules schedules;
+
+	private volatile String seenSchedules = "0";
+
 	private final ReentrantLock opening = new ReentrantLock();
 
 	private volatile @Nullable Opened opened;
@@ -111,7 +119,8 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger, RunLedger
 	 * @param isHere whether a method has its lock on that DataSource
 	 * @param beans has their beans
 	 * @param eventPublisher is told what operators do: {@link JobPausedEvent},
-	 * {@link JobResumedEvent}, {@link JobTickRetriedEvent}, {@link JobForgottenEvent}
+	 * {@link JobResumedEvent}, {@link JobRescheduledEvent}, {@link JobTickRetriedEvent},
+	 * {@link JobForgottenEvent}
 	 */
 	public PostgresAdvisoryLockLedger(DataSource dataSource, LedgerSettings settings, String defaultNamespace,
 			LockInstance instance, SingleRunnerAnnotationBeanPostProcessor methods,
@@ -123,21 +132,23 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger, RunLedger
 	private PostgresAdvisoryLockLedger(DataSource dataSource, LedgerSettings settings, String defaultNamespace,
 			LockInstance instance, RecordedMethodRegistry methods, IntSupplier changedSchedules,
 			Consumer<Object> eventPublisher) {
-		this(dataSource, settings, defaultNamespace, instance, methods::withFixedKey, methods::jobs, changedSchedules,
-				eventPublisher);
+		this(dataSource, settings, defaultNamespace, instance, methods::withFixedKey, methods::jobs,
+				methods::reschedule, changedSchedules, eventPublisher);
 	}
 
 	PostgresAdvisoryLockLedger(DataSource dataSource, LedgerSettings settings, String defaultNamespace, String instance,
 			Supplier<? extends Collection<JobFinder.LedgerMethod>> methods) {
 		this(dataSource, settings, defaultNamespace, new LockInstance(instance), methods,
-				() -> methods.get().stream().map((method) -> JobFacts.unknown(method.name())).toList(), () -> 0,
-				(event) -> {
+				() -> methods.get().stream().map((method) -> JobFacts.unknown(method.name())).toList(),
+				(changes, certain) -> {
+				}, () -> 0, (event) -> {
 				});
 	}
 
 	private PostgresAdvisoryLockLedger(DataSource dataSource, LedgerSettings settings, String defaultNamespace,
 			LockInstance instance, Supplier<? extends Collection<JobFinder.LedgerMethod>> methods,
-			Supplier<List<JobFacts>> jobs, IntSupplier changedSchedules, Consumer<Object> eventPublisher) {
+			Supplier<List<JobFacts>> jobs, BiConsumer<Map<JobName, CronTicks.Changes>, Boolean> reschedule,
+			IntSupplier changedSchedules, Consumer<Object> eventPublisher) {
 		Assert.notNull(dataSource, "'dataSource' must not be null");
 		Assert.notNull(settings, "'settings' must not be null");
 		DataSource target = PostgresAdvisoryLockTemplate.unwrap(dataSource);
@@ -148,6 +159,7 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger, RunLedger
 		this.connections = new LedgerConnections(target);
 		this.schema = new LedgerSchema(this.connections, settings);
 		this.jobs = new RegisteredJobs(this.connections, jobs, changedSchedules);
+		this.schedules = new JobSchedules(() -> opened().operators(), reschedule);
 		this.finder = new JobFinder(defaultNamespace, methods, (name) -> opened().jobs().knows(name));
 	}
 
@@ -161,7 +173,7 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger, RunLedger
 		LedgerSchema.Opened schema = this.schema.open();
 		Supplier<String> instance = () -> this.connections.text().of(this.instance.name());
 		RunRepository runs = new RunRepository(this.connections, RunStatements.of(schema.tables()), this.settings,
-				instance, this.recentKeys, this.jobs::find);
+				instance, this.recentKeys, this.jobs::find, () -> this.schedules.learn(true));
 		this.opened = new Opened(schema, runs, new JobRepository(this.connections, schema.tables(), instance),
 				new OperatorRepository(this.connections, schema.tables()));
 		while (repository().hasNamesake(this.namespace)) {
@@ -362,6 +374,73 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger, RunLedger
 	public void resume(JobName job, String by) {
 		act(job, by, (operators) -> operators.resume(job), "resume '%s': the ledger has no job of that key",
 				"'%s' was resumed by ", new JobResumedEvent(job.namespace(), job.key(), by));
+	}
+
+	@Override
+	public Instant reschedule(String key, @Nullable String schedule, @Nullable String zone, String by,
+			@Nullable String reason) {
+		JobName job = find(key);
+		boolean cron = zone != null || CronExpression.isValidExpression(schedule);
+		return reschedule(job, cron ? schedule : null, zone, cron ? null : schedule, by, reason);
+	}
+
+	/**
+	 * As {@link #reschedule(String, String, String, String, String)}, for exactly this
+	 * job.
+	 * @param job the job
+	 * @param cron the cron expression, for a cron schedule
+	 * @param zone the time zone of that
+	 * @param interval the interval, for any other one
+	 * @param by who wants this
+	 * @param reason why, {@code null} if that is not told
+	 * @return from when on the schedule holds
+	 */
+	public Instant reschedule(JobName job, @Nullable String cron, @Nullable String zone, @Nullable String interval,
+			String by, @Nullable String reason) {
+		checkReason(reason);
+		checkWho(by);
+		open();
+		Instant from = this.schedules.reschedule(job, new JobSchedules.Wanted(cron, zone, interval), by, reason);
+		String schedule = (cron != null) ? cron : interval;
+		logger.info("'" + display(job) + "' has "
+				+ ((schedule != null) ? "the schedule '" + AdvisoryLockKey.display(schedule) + "'" : "its own schedule")
+				+ " from " + from + " on, as " + AdvisoryLockKey.display(by) + " has chosen");
+		publish(new JobRescheduledEvent(job.namespace(), job.key(), schedule, zone, from, by));
+		return from;
+	}
+
+	/**
+	 * Return when a job would be called next with another schedule.
+	 * @param job the job
+	 * @param cron the cron expression, for a cron schedule
+	 * @param zone the time zone of that
+	 * @param interval the interval, for any other one
+	 * @param times how many times are wanted
+	 * @return the times
+	 */
+	public List<Instant> preview(JobName job, @Nullable String cron, @Nullable String zone, @Nullable String interval,
+			int times) {
+		open();
+		return this.schedules.preview(job, new JobSchedules.Wanted(cron, zone, interval), times).next();
+	}
+
+	/**
+	 * Look up the schedules that operators have chosen if they are others than before.
+	 * @param seen tells them from what they were
+	 */
+	void seeSchedules(String seen) {
+		if (!seen.equals(this.seenSchedules)) {
+			rescheduled();
+			this.seenSchedules = seen;
+		}
+	}
+
+	@Override
+	public void rescheduled() {
+		if (isOpen()) {
+			this.schedules.learn(false);
+			this.jobs.register(repository());
+		}
 	}
 
 	@Override

@@ -19,6 +19,8 @@ package io.github.advisorylock.ledger;
 import java.time.Instant;
 import java.util.Collection;
 import java.util.List;
+import java.util.Map;
+import java.util.Objects;
 import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
@@ -29,6 +31,7 @@ import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.annotation.SingleRunnerAnnotationBeanPostProcessor;
 import io.github.advisorylock.annotation.SingleRunnerMethod;
+import io.github.advisorylock.interceptor.CronTicks;
 import io.github.advisorylock.interceptor.LedgerOperation;
 import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
 import org.jspecify.annotations.Nullable;
@@ -91,6 +94,24 @@ record RecordedMethodRegistry(SingleRunnerAnnotationBeanPostProcessor postProces
 	}
 
 	/**
+	 * Have methods called by the schedules that operators have chosen.
+	 * @param certain whether what is given is newer than what is known
+	 */
+	void reschedule(Map<JobName, CronTicks.Changes> changes, boolean certain) {
+		for (SingleRunnerMethod method : recorded()) {
+			AdvisoryLockKey key = method.fixedKey();
+			Instant known = method.operation().changes().changedAt();
+			CronTicks.Changes found = (key != null) ? changes.getOrDefault(JobName.of(key), CronTicks.Changes.NONE)
+					: CronTicks.Changes.NONE;
+			Instant changedAt = found.changedAt();
+			if (!Objects.equals(known, changedAt)
+					&& (certain || known == null || (changedAt != null && changedAt.isAfter(known)))) {
+				this.postProcessor.reschedule(method, found);
+			}
+		}
+	}
+
+	/**
 	 * Call a method as its scheduler does.
 	 */
 	void call(SingleRunnerMethod method) {
@@ -112,7 +133,7 @@ record RecordedMethodRegistry(SingleRunnerAnnotationBeanPostProcessor postProces
 				method.operation().scope().name(), schedules(method),
 				ledger.oncePerTick() ? "PER_TICK" : ledger.oncePerKey() ? "PER_KEY" : "NONE", ledger.minInterval(),
 				ledger.catchUp(), (key != null) ? locks(key, method.operation().permits()) : null, ledger.recorded(),
-				key == null, ledger.maxRetries());
+				key == null, ledger.maxRetries(), method.operation().changes());
 	}
 
 	private static String locks(AdvisoryLockKey key, int permits) {

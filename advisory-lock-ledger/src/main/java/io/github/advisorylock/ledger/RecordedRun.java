@@ -21,11 +21,13 @@ import java.sql.Types;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.OffsetDateTime;
+import java.time.ZoneOffset;
 import java.time.temporal.ChronoUnit;
 import java.util.OptionalLong;
 import java.util.concurrent.Executor;
 import java.util.function.BooleanSupplier;
 import java.util.function.Function;
+import java.util.function.Supplier;
 
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.LockLostException;
@@ -37,6 +39,7 @@ import io.github.advisorylock.jdbc.Hold;
 import io.github.advisorylock.jdbc.Run;
 import io.github.advisorylock.jdbc.RunLedger.RunRecord;
 import io.github.advisorylock.jdbc.SafeTask;
+import io.github.advisorylock.support.RequestDetail;
 import io.github.advisorylock.support.RequestDetail.KeptResult;
 import io.github.advisorylock.support.RequestDetail.Retries;
 import org.apache.commons.logging.Log;
@@ -65,6 +68,8 @@ final class RecordedRun implements RunRecord {
 	private final LockScope scope;
 
 	private final @Nullable Instant tick;
+
+	private final RequestDetail.@Nullable Planned planned;
 
 	/**
 	 * Whether the run leaves something behind in the row of its job. One of many keys
@@ -113,6 +118,7 @@ final class RecordedRun implements RunRecord {
 		this.key = key;
 		this.scope = scope;
 		this.tick = request.tick();
+		this.planned = request.detail(RequestDetail.Planned.class);
 		this.keepsJob = !request.isOncePerKey() || request.minInterval() != null;
 		Integer maxRetries = (this.tick != null) ? Retries.of(request).most() : null;
 		this.badEnd = (maxRetries != null) ? new BadEnd(maxRetries, stopping) : null;
@@ -129,14 +135,14 @@ final class RecordedRun implements RunRecord {
 	@Override
 	public LockOutcome precheck() {
 		boolean look = this.tick != null && this.runs.wasSkipped(JobName.of(this.key));
-		return look ? outcome(this.runs.precheck(this.parameters)) : LockOutcome.EXECUTED;
+		return look ? outcome(decide(() -> this.runs.precheck(this.parameters))) : LockOutcome.EXECUTED;
 	}
 
 	@Override
 	public LockOutcome begin(Boundary boundary, Hold hold) {
 		this.boundary = boundary;
 		this.hold = hold;
-		RunRepository.Decision decision = decide();
+		RunRepository.Decision decision = decide(this::ask);
 		LockOutcome outcome = outcome(decision);
 		if (this.tick != null) {
 			this.runs.noteTick(JobName.of(this.key), outcome);
@@ -175,10 +181,30 @@ final class RecordedRun implements RunRecord {
 	}
 
 	/**
+	 * An instance that does not know the schedule looks it up, and asks again.
+	 */
+	private RunRepository.Decision decide(Supplier<RunRepository.Decision> question) {
+		RunRepository.Decision decision = askKnowing(question);
+		if (RunStatements.RESCHEDULED.equals(decision.answer())) {
+			this.runs.learnSchedules();
+			decision = askKnowing(question);
+		}
+		return decision;
+	}
+
+	private RunRepository.Decision askKnowing(Supplier<RunRepository.Decision> question) {
+		Instant known = (this.planned != null) ? this.planned.changedAt().get() : null;
+		if (known != null) {
+			this.parameters.addValue("scheduleKnown", known.atOffset(ZoneOffset.UTC), Types.TIMESTAMP_WITH_TIMEZONE);
+		}
+		return question.get();
+	}
+
+	/**
 	 * An interrupt that came while the session was asked is not to meet the connection
 	 * that is asked now.
 	 */
-	private RunRepository.Decision decide() {
+	private RunRepository.Decision ask() {
 		boolean savepoint = this.failureMatters && this.boundary == Boundary.OWN_TRANSACTION;
 		try {
 			return DeferredInterrupt
@@ -202,7 +228,9 @@ final class RecordedRun implements RunRecord {
 		if (RunStatements.AHEAD.equals(decision.answer())) {
 			throw ahead(decision.time().toInstant());
 		}
-		return LockOutcome.valueOf(decision.answer());
+		boolean other = RunStatements.RESCHEDULED.equals(decision.answer()) || (this.planned != null
+				&& this.planned.changedAt().get() != null && !this.planned.allowed().test(decision.time().toInstant()));
+		return other ? LockOutcome.TOO_SOON : LockOutcome.valueOf(decision.answer());
 	}
 
 	private IllegalStateException ahead(Instant now) {

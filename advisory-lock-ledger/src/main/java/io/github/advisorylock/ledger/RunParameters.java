@@ -63,6 +63,8 @@ final class RunParameters {
 			.addValue("scope", scope.name())
 			.addValue("instance", runs.instance())
 			.addValue("oncePerKey", request.isOncePerKey())
+			.addValue("planned", request.detail(RequestDetail.Planned.class) != null)
+			.addValue("scheduleKnown", null, Types.TIMESTAMP_WITH_TIMEZONE)
 			.addValue("backOff", RequestDetail.Retries.of(request).backOff())
 			.addValue("minInterval", (minInterval != null) ? LedgerSettings.micros(minInterval) : null, Types.BIGINT)
 			.addValue("template", template, Types.VARCHAR)

@@ -72,16 +72,27 @@ final class RunRepository {
 	 */
 	private final Function<JobName, @Nullable JobFacts> jobs;
 
+	private final Runnable schedules;
+
 	private final Set<JobName> skipped = ConcurrentHashMap.newKeySet();
 
 	RunRepository(LedgerConnections connections, RunStatements statements, LedgerSettings settings,
-			Supplier<String> instance, RecentKeys recentKeys, Function<JobName, @Nullable JobFacts> jobs) {
+			Supplier<String> instance, RecentKeys recentKeys, Function<JobName, @Nullable JobFacts> jobs,
+			Runnable schedules) {
 		this.connections = connections;
 		this.statements = statements;
 		this.settings = settings;
 		this.instance = instance;
 		this.recentKeys = recentKeys;
 		this.jobs = jobs;
+		this.schedules = schedules;
+	}
+
+	/**
+	 * Look up the schedules that operators have chosen.
+	 */
+	void learnSchedules() {
+		this.schedules.run();
 	}
 
 	/**

@@ -48,6 +48,11 @@ record RunStatements(String decide, String begin, String end, String result, Str
 	static final String AHEAD = "AHEAD";
 
 	/**
+	 * In the place of an outcome: this instance does not know the schedule that holds.
+	 */
+	static final String RESCHEDULED = "RESCHEDULED";
+
+	/**
 	 * Times that are later than the clock of the database by more than a minute decide
 	 * nothing; a back-off is twelve minutes at most. A drawn token must be higher than
 	 * all that are known of the key: in another cluster, or after an upgrade, the
@@ -62,6 +67,8 @@ record RunStatements(String decide, String begin, String end, String result, Str
 			  SELECT CAST(CASE
 			    WHEN (SELECT p.paused_at IS NOT NULL FROM {pause} p WHERE p.namespace = :namespace
 			      AND (p.key = :key OR (:pausable AND p.key = '')) ORDER BY p.key DESC LIMIT 1) THEN 'PAUSED'
+			    WHEN :planned AND (SELECT pg_catalog.max(s.changed_at) FROM {schedule} s WHERE s.namespace = :namespace
+			      AND s.key = :key) IS DISTINCT FROM CAST(:scheduleKnown AS timestamptz) THEN 'RESCHEDULED'
 			    WHEN CAST(:tick AS timestamptz) > t.latest THEN 'AHEAD'
 			    WHEN j.last_tick BETWEEN CAST(:tick AS timestamptz) AND t.latest THEN 'ALREADY_RAN'
 			    WHEN :oncePerKey AND EXISTS (SELECT FROM {completion} c WHERE c.namespace = :namespace AND c.key = :key)

@@ -149,6 +149,8 @@ CREATE TABLE IF NOT EXISTS advisory_lock_schedule (
   changed_at       timestamptz       NOT NULL DEFAULT clock_timestamp(),
   changed_by       text,
   reason           text,
+  -- what the code said then
+  schedules        text,
   PRIMARY KEY (namespace, key, effective_at)
 );
 

@@ -23,6 +23,7 @@ import java.time.ZoneId;
 import java.time.ZoneOffset;
 import java.util.ArrayDeque;
 import java.util.Deque;
+import java.util.List;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ScheduledFuture;
@@ -177,8 +178,7 @@ class PlannedTimeSchedulerTests {
 		CronTrigger cron = new CronTrigger("* * * * * *", ZoneOffset.UTC);
 		ScheduledTaskRegistrar registrar = new ScheduledTaskRegistrar();
 		registrar.setTaskScheduler(scheduler);
-		PlannedTimeScheduler.configurer((task) -> {
-		}).configureTasks(registrar);
+		PlannedTimeScheduler.configurer((task) -> List.of()).configureTasks(registrar);
 		registrar.addTriggerTask(() -> arrive(this.clock.instant()), (context) -> {
 			Instant time = cron.nextExecution(context);
 			this.clock.jump(Duration.between(this.clock.instant(), time.minus(before)));
@@ -220,8 +220,7 @@ class PlannedTimeSchedulerTests {
 		private HandScheduler() {
 			ScheduledTaskRegistrar registrar = new ScheduledTaskRegistrar();
 			registrar.setTaskScheduler(this);
-			PlannedTimeScheduler.configurer((task) -> {
-			}).configureTasks(registrar);
+			PlannedTimeScheduler.configurer((task) -> List.of()).configureTasks(registrar);
 			registrar.addTriggerTask(() -> arrive(Instant.now()), (context) -> this.times.remove());
 			registrar.afterPropertiesSet();
 		}

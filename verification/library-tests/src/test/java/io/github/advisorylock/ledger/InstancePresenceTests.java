@@ -27,6 +27,7 @@ import java.util.concurrent.TimeUnit;
 import com.zaxxer.hikari.HikariDataSource;
 import io.github.advisorylock.annotation.SingleRunner;
 import io.github.advisorylock.LockInstance;
+import io.github.advisorylock.interceptor.CronTicks;
 import io.github.advisorylock.jdbc.LockScheduler;
 import io.github.advisorylock.testsupport.LockContextRunner;
 import io.github.advisorylock.testsupport.Patience;
@@ -279,7 +280,7 @@ class InstancePresenceTests extends AbstractLedgerTests {
 
 	private static JobFacts fact(JobName name, MethodSchedule... schedules) {
 		return new JobFacts(name, "Jobs.run", "SESSION", List.of(schedules), "NONE", null, null, "1:2:1", true, false,
-				0);
+				0, CronTicks.Changes.NONE);
 	}
 
 	private void start() {

@@ -96,7 +96,7 @@ class LedgerSchemaTests {
 						+ "outcome, failed, error, error_class, attempt, template, lock, keep_until, trace_id, stack_trace, "
 						+ "hang_stack",
 				"advisory_lock_schedule: namespace, key, expression, zone, effective_at, changed_at, changed_by, "
-						+ "reason"));
+						+ "reason, schedules"));
 	}
 
 	@Test

@@ -38,8 +38,8 @@ public final class SimulatedLedger {
 
 	private static final Pattern PARAMETER = Pattern.compile("(?<!:):([a-zA-Z]+)");
 
-	static final RunStatements STATEMENTS = RunStatements.of(new LedgerTables(
-			Map.of("job", "job", "run", "run", "pause", "pause", "completion", "completion", "token", "token")));
+	static final RunStatements STATEMENTS = RunStatements.of(new LedgerTables(Map.of("job", "job", "run", "run",
+			"pause", "pause", "schedule", "schedule", "completion", "completion", "token", "token")));
 
 	private static final int MOST_RUNS = 100;
 
