@@ -17,7 +17,7 @@
 package io.github.advisorylock.interceptor;
 
 import java.lang.StackWalker.StackFrame;
-import java.util.List;
+import java.util.Iterator;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -120,14 +120,23 @@ final class UnplannedCalls {
 	}
 
 	private static boolean isMadeByScheduler() {
-		List<String> frames = StackWalker.getInstance().walk(UnplannedCalls::names);
-		// A scheduler with a thread for each call has none of those that repeat on it
-		return frames.stream().anyMatch(SCHEDULERS::contains)
-				|| (frames.contains(TASK_OF_SCHEDULER) && !frames.contains(TASK_OF_POOL));
+		return StackWalker.getInstance().walk(UnplannedCalls::haveScheduler);
 	}
 
-	private static List<String> names(Stream<StackFrame> frames) {
-		return frames.map((frame) -> frame.getClassName() + "." + frame.getMethodName()).toList();
+	private static boolean haveScheduler(Stream<StackFrame> frames) {
+		// A scheduler with a thread for each call has none of those that repeat on it
+		boolean ofScheduler = false;
+		boolean ofPool = false;
+		for (Iterator<StackFrame> all = frames.iterator(); all.hasNext();) {
+			StackFrame frame = all.next();
+			String name = frame.getClassName() + "." + frame.getMethodName();
+			if (SCHEDULERS.contains(name)) {
+				return true;
+			}
+			ofScheduler |= name.equals(TASK_OF_SCHEDULER);
+			ofPool |= name.equals(TASK_OF_POOL);
+		}
+		return ofScheduler && !ofPool;
 	}
 
 }

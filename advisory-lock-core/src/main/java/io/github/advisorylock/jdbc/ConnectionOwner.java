@@ -20,6 +20,7 @@ import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.List;
 
+import io.github.advisorylock.jdbc.SessionCommand.Trait;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
@@ -87,8 +88,8 @@ final class ConnectionOwner {
 		return this.use == Use.CLOSED;
 	}
 
-	boolean isResting() {
-		return this.use == Use.RESTING;
+	boolean isSuspended() {
+		return this.use == Use.SUSPENDED;
 	}
 
 	/**
@@ -131,7 +132,7 @@ final class ConnectionOwner {
 			refuse(commands);
 			return;
 		}
-		if (this.connection != null && commands.stream().anyMatch(SessionCommand::takesLocks)) {
+		if (this.connection != null && commands.stream().anyMatch((command) -> command.is(Trait.TAKES_LOCKS))) {
 			follow(this.opener.newAddress());
 		}
 		SessionConnection before = this.connection;
@@ -142,7 +143,7 @@ final class ConnectionOwner {
 		}
 		try {
 			SessionConnection current = (before != null) ? before
-					: open(!asking.stream().allMatch(SessionCommand::isOptional));
+					: open(!asking.stream().allMatch((command) -> command.is(Trait.OPTIONAL)));
 			SessionListener listener = this.listener;
 			if (listener != null) {
 				current.listen(listener);
@@ -209,7 +210,7 @@ final class ConnectionOwner {
 			if (reused) {
 				// nothing can be held on the old connection any more, so asking again is
 				// safe
-				retry(commands.stream().filter(SessionCommand::outlivesConnection).toList());
+				retry(commands.stream().filter((command) -> !command.is(Trait.ONCE)).toList());
 			}
 		}
 		else if (commands.size() > 1) {
@@ -360,7 +361,7 @@ final class ConnectionOwner {
 		/**
 		 * While somebody works under a lock of it; remembered ticks don't keep it open.
 		 */
-		RESTING,
+		SUSPENDED,
 
 		/**
 		 * Not any more.

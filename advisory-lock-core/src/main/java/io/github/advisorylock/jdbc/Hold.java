@@ -290,16 +290,14 @@ public abstract sealed class Hold {
 	 * Return whether a run has not ended under this hold.
 	 */
 	synchronized boolean isRunning() {
-		Run run = this.run;
-		return run != null && !run.isOver();
+		return this.run != null && !this.run.isOver();
 	}
 
 	/**
 	 * Return whether the run of a fencing token runs, or ran last, under this hold.
 	 */
 	boolean runs(long token) {
-		Run run = this.run;
-		return run != null && run.has(token);
+		return this.run != null && this.run.has(token);
 	}
 
 	/**
@@ -323,8 +321,7 @@ public abstract sealed class Hold {
 	 * @return {@code true} after it was cancelled
 	 */
 	public boolean isCancelled() {
-		Loss loss = this.loss;
-		return loss != null && loss.reason() == LockLostEvent.Reason.CANCELLED;
+		return this.loss != null && this.loss.reason() == LockLostEvent.Reason.CANCELLED;
 	}
 
 	/**

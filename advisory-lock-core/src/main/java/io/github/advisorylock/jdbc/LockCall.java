@@ -105,8 +105,7 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission {
 	final LockCall admit() {
 		tick(TickLocks.Tick::awaitEndOfInterval);
 		Hold candidate = newHold();
-		this.entered = this.holds.enterUnlessHeld(candidate, this.key, this.deadline);
-		if (this.entered) {
+		if (this.holds.enterUnlessHeld(candidate, this.key, this.deadline)) {
 			admit(candidate, true);
 		}
 		else if (!this.holds.isHeldByThisThread(this.key)) {

@@ -95,7 +95,7 @@ public final class LockLifecycle implements SmartLifecycle {
 	public static LockLifecycle ofRuns(Collection<PostgresAdvisoryLockTemplate> templates, Time time) {
 		return new LockLifecycle(Integer.MIN_VALUE, () -> templates.forEach(PostgresAdvisoryLockTemplate::resume),
 				(callback) -> whenIdle(templates, time.limit(callback)),
-				() -> templates.forEach(PostgresAdvisoryLockTemplate::rest));
+				() -> templates.forEach(PostgresAdvisoryLockTemplate::suspend));
 	}
 
 	private static void whenIdle(Collection<PostgresAdvisoryLockTemplate> templates, Runnable callback) {

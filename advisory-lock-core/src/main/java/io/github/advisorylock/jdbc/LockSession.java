@@ -23,7 +23,6 @@ import java.util.List;
 import java.util.OptionalInt;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Executor;
-import java.util.concurrent.Future;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.Supplier;
@@ -36,14 +35,12 @@ import io.github.advisorylock.LockLostException;
 import io.github.advisorylock.LockMode;
 import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.LockScope;
+import io.github.advisorylock.jdbc.SessionCommand.Trait;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.dao.DataAccessException;
-import org.springframework.dao.DataAccessResourceFailureException;
-import org.springframework.jdbc.support.SQLExceptionSubclassTranslator;
-import org.springframework.jdbc.support.SQLExceptionTranslator;
 import org.springframework.util.Assert;
 
 /**
@@ -97,15 +94,9 @@ public final class LockSession implements AutoCloseable {
 
 	private final SessionUpkeep upkeep;
 
-	private final List<LockScheduler> schedulers = new CopyOnWriteArrayList<>();
-
 	private final List<Runnable> whenClosed = new CopyOnWriteArrayList<>();
 
 	private final SafeTask reopen = new SafeTask("Failed to open the connection of the session locks", this::reopen);
-
-	private volatile @Nullable String left;
-
-	private final SQLExceptionTranslator exceptionTranslator = new SQLExceptionSubclassTranslator();
 
 	/**
 	 * Create a session that is not open yet, in the only database of the application. Its
@@ -164,7 +155,7 @@ public final class LockSession implements AutoCloseable {
 		this.thread = thread.apply(this::execute);
 		threads.instance().whenChanged(() -> later("Failed to name the connection of the session locks", () -> {
 			if (isConnected()) {
-				ask(PostgresAdvisoryLockFunctions.NAME_SESSION, List.of(name.get()));
+				ask(null, PostgresAdvisoryLockFunctions.NAME_SESSION, List.of(name.get()));
 			}
 		}));
 		this.notifications = new SessionNotifications(this.owner, this.thread, threads);
@@ -173,7 +164,7 @@ public final class LockSession implements AutoCloseable {
 				threads.ticker(), () -> {
 					this.notifications.pollCancellations();
 					compareAgain(comparison);
-				}, () -> lookForLeft(comparison));
+				}, comparison, this.members);
 	}
 
 	private void releaseLater(Hold hold) {
@@ -191,7 +182,8 @@ public final class LockSession implements AutoCloseable {
 		if (this.settings.whenLost() == LockSessionSettings.WhenLost.INTERRUPT) {
 			PostgresAdvisoryLockFunctions.Call call = PostgresAdvisoryLockFunctions.cancelStatement(hold.backend(),
 					hold.lock());
-			later("Failed to cancel the statement of a run that is to end", () -> ask(call.sql(), call.parameters()));
+			later("Failed to cancel the statement of a run that is to end",
+					() -> ask(new SessionCommand.Ask(null, call)));
 		}
 	}
 
@@ -200,24 +192,6 @@ public final class LockSession implements AutoCloseable {
 			comparison.again(this::tryLock, this::unlock,
 					(difference) -> later("Failed to close the connection of the session locks",
 							() -> this.owner.destroy(difference)));
-		}
-	}
-
-	/**
-	 * Who opens a session around a pooler finds locks that it has kept busy for ever.
-	 */
-	private void lookForLeft(@Nullable PoolComparison comparison) {
-		if (comparison != null && comparison.isLookDue(this.settings.heartbeat().multipliedBy(2))) {
-			SessionCommand.FindLeft command = new SessionCommand.FindLeft(this.settings, this.members.family());
-			call(command);
-			String left = command.processes();
-			if (left != null && !left.equals(this.left)) {
-				this.left = left;
-				logger.warn("Advisory locks are held by processes of the server that are no lock session (" + left
-						+ "), and stay busy until these end. If a pooler has kept them, as when its mode was changed, have "
-						+ "it end them (PgBouncer: RECONNECT), or "
-						+ PostgresAdvisoryLockFunctions.END_PROCESS.formatted("...") + " each");
-			}
 		}
 	}
 
@@ -265,7 +239,8 @@ public final class LockSession implements AutoCloseable {
 	 */
 	boolean tryLock(Hold hold) {
 		SessionCommand.Acquire command = new SessionCommand.Acquire(hold);
-		submit(hold, command);
+		call(command);
+		command.checkAsked();
 		return command.isGranted();
 	}
 
@@ -276,7 +251,8 @@ public final class LockSession implements AutoCloseable {
 	 */
 	boolean tryPermits(Hold hold, List<AdvisoryLockKey> permits) {
 		SessionCommand.AcquirePermit command = new SessionCommand.AcquirePermit(hold, permits);
-		submit(hold, command);
+		call(command);
+		command.checkAsked();
 		return command.isGranted();
 	}
 
@@ -286,8 +262,9 @@ public final class LockSession implements AutoCloseable {
 	 * @return {@link LockOutcome#EXECUTED} if it was taken, else why not
 	 */
 	LockOutcome tryTick(Hold tick, boolean needed) {
-		TickCommand.Acquire command = new TickCommand.Acquire(tick, needed);
-		submit(tick, command);
+		SessionCommand.AcquireTick command = new SessionCommand.AcquireTick(tick, needed);
+		call(command);
+		command.checkAsked();
 		return command.outcome();
 	}
 
@@ -295,26 +272,11 @@ public final class LockSession implements AutoCloseable {
 	 * Begin to turn the exclusive lock of a tick into a shared one.
 	 * @param answered what the thread of the connection does after that
 	 */
-	void share(TickCommand.Share command, Runnable answered) {
+	void share(SessionCommand.ShareTick command, Runnable answered) {
 		this.thread.submit(command, () -> {
 			answered.run();
-			check(command);
+			command.rethrow();
 		});
-	}
-
-	private void submit(Hold hold, SessionCommand command) {
-		call(command);
-		Throwable failure = command.failure();
-		if (failure != null) {
-			throw translate(hold.key(), failure);
-		}
-	}
-
-	private DataAccessException translate(AdvisoryLockKey key, Throwable ex) {
-		String task = "Failed to acquire advisory lock '" + key + "'";
-		DataAccessException translated = (ex instanceof SQLException failure)
-				? this.exceptionTranslator.translate(task, null, failure) : null;
-		return (translated != null) ? translated : new DataAccessResourceFailureException(task, ex);
 	}
 
 	/**
@@ -322,7 +284,7 @@ public final class LockSession implements AutoCloseable {
 	 */
 	void forget(List<Hold> ticks) {
 		if (!ticks.isEmpty()) {
-			call(new TickCommand.Release(ticks));
+			call(new SessionCommand.ReleaseTicks(ticks));
 		}
 	}
 
@@ -356,46 +318,26 @@ public final class LockSession implements AutoCloseable {
 	}
 
 	/**
-	 * Find out which locks of transactions are held no more by the processes that took
-	 * them. Opens the connection if need be.
-	 * @return the holds that are gone
-	 * @throws SQLException if that could not be found out
+	 * Find something that has nothing to do with the locks of this session. Opens the
+	 * connection if need be.
+	 * @return what was found, in the words of the server
+	 * @throws SQLException if the server could not be asked
 	 */
-	List<Hold> findMissing(List<Hold> holds) throws SQLException {
-		SessionCommand.FindMissing command = new SessionCommand.FindMissing(holds);
+	@Nullable String find(PostgresAdvisoryLockFunctions.Call question) throws SQLException {
+		SessionCommand.Ask command = new SessionCommand.Ask(null, question, Trait.OPTIONAL);
 		call(command);
 		Throwable failure = command.failure();
 		if (failure != null) {
 			throw (failure instanceof SQLException ex) ? ex : new SQLException("Failed to ask the server", failure);
 		}
-		return command.missing();
+		return command.text();
 	}
 
 	/**
-	 * Find the last of some locks that any session of the database has. Opens the
-	 * connection if need be.
-	 * @param entries the locks, as the lock table of the server has them
-	 * @return its place among them, from 1 on, 0 where none is held
-	 * @throws DataAccessException if the server could not be asked
+	 * Return what tells holders to give up locks that they have.
 	 */
-	int findLastHeld(List<String> entries) {
-		return (int) ask(new SessionCommand.FindLastHeld(entries));
-	}
-
-	/**
-	 * Have the holder of a lock give it up when it has held it for a time.
-	 * @param maxRun how long that is, from when the lock was taken
-	 * @return what takes that back
-	 */
-	Future<?> limit(Hold hold, Duration maxRun) {
-		return this.limits.limit(hold, maxRun);
-	}
-
-	/**
-	 * Tell the holder of a lock to give it up, as if it were lost.
-	 */
-	void revoke(Hold hold, Hold.Loss loss) {
-		this.limits.revoke(hold, loss);
+	RunLimits limits() {
+		return this.limits;
 	}
 
 	/**
@@ -430,22 +372,17 @@ public final class LockSession implements AutoCloseable {
 
 	/**
 	 * Ask for a number while a lock is held.
-	 * @param hold the hold
+	 * @param hold the hold, {@code null} to ask whatever is held
 	 * @param sql the statement, whose first column is the number
 	 * @param parameters what it binds
 	 * @return the number
 	 * @throws DataAccessException if the lock is not held any more, or the server could
 	 * not be asked
 	 */
-	public long ask(Hold hold, String sql, List<Object> parameters) {
-		return ask(new SessionCommand.Ask(hold, new PostgresAdvisoryLockFunctions.Call(sql, parameters)));
-	}
-
-	/**
-	 * Ask for a number, whatever is held.
-	 */
-	long ask(String sql, List<Object> parameters) {
-		return ask(new SessionCommand.Ask(null, new PostgresAdvisoryLockFunctions.Call(sql, parameters)));
+	public long ask(@Nullable Hold hold, String sql, List<Object> parameters) {
+		PostgresAdvisoryLockFunctions.Call call = new PostgresAdvisoryLockFunctions.Call(sql, parameters);
+		return ask(
+				(hold != null) ? new SessionCommand.Ask(hold, call, Trait.ONCE) : new SessionCommand.Ask(null, call));
 	}
 
 	private long ask(SessionCommand.Ask command) {
@@ -462,8 +399,7 @@ public final class LockSession implements AutoCloseable {
 
 			@Override
 			public long ask(String sql, List<Object> parameters) {
-				return (hold.scope() == LockScope.SESSION) ? LockSession.this.ask(hold, sql, parameters)
-						: LockSession.this.ask(sql, parameters);
+				return LockSession.this.ask((hold.scope() == LockScope.SESSION) ? hold : null, sql, parameters);
 			}
 
 			@Override
@@ -521,13 +457,6 @@ public final class LockSession implements AutoCloseable {
 	}
 
 	/**
-	 * Return whether this session was seen to lead to where transactions are.
-	 */
-	boolean isCompared() {
-		return this.comparison instanceof PoolComparison compared && compared.isSame();
-	}
-
-	/**
 	 * Return why no lock can be taken: the reason for which the last attempt to open the
 	 * connection has failed. After that, and after a loss, each call has it tried again
 	 * in the background. Never waits.
@@ -569,8 +498,8 @@ public final class LockSession implements AutoCloseable {
 	 * Let the next attempt to open the connection be made though one has just been
 	 * refused.
 	 */
-	void hurry() {
-		this.opener.hurry();
+	void retryNow() {
+		this.opener.retryNow();
 	}
 
 	/**
@@ -585,8 +514,8 @@ public final class LockSession implements AutoCloseable {
 	 * Close the connection, as soon as nobody works under a lock of it; remembered ticks
 	 * don't keep it open. Who needs it opens it for as long.
 	 */
-	void rest() {
-		this.owner.use(ConnectionOwner.Use.RESTING);
+	void suspend() {
+		this.owner.use(ConnectionOwner.Use.SUSPENDED);
 		this.thread.run(this.owner::leaveUnlessAtWork, SessionThread.NO_LIMIT);
 	}
 
@@ -597,8 +526,8 @@ public final class LockSession implements AutoCloseable {
 		this.owner.use(ConnectionOwner.Use.LASTING);
 	}
 
-	boolean isResting() {
-		return this.owner.isResting();
+	boolean isSuspended() {
+		return this.owner.isSuspended();
 	}
 
 	/**
@@ -616,7 +545,6 @@ public final class LockSession implements AutoCloseable {
 		this.upkeep.close();
 		this.limits.close();
 		this.notifications.close();
-		this.schedulers.forEach(LockScheduler::close);
 		this.whenClosed.forEach(Runnable::run);
 		this.losses.close();
 	}
@@ -634,7 +562,7 @@ public final class LockSession implements AutoCloseable {
 	 */
 	LockScheduler scheduler() {
 		LockScheduler scheduler = LockScheduler.on(this.thread, this.threads);
-		this.schedulers.add(scheduler);
+		whenClosed(scheduler::close);
 		return scheduler;
 	}
 
@@ -706,16 +634,7 @@ public final class LockSession implements AutoCloseable {
 	 */
 	private void call(SessionCommand command) {
 		this.thread.submit(command);
-		check(command);
-	}
-
-	private static void check(SessionCommand command) {
-		if (command.failure() instanceof RuntimeException ex) {
-			throw ex;
-		}
-		if (command.failure() instanceof Error error) {
-			throw error;
-		}
+		command.rethrow();
 	}
 
 }

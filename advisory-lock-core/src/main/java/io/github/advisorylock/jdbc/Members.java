@@ -163,15 +163,10 @@ final class Members {
 	/**
 	 * What nobody waits for.
 	 */
-	private abstract static class Aside extends SessionCommand {
+	private abstract static class Unawaited extends SessionCommand {
 
-		private Aside(PostgresAdvisoryLockFunctions.Call call) {
-			super(call);
-		}
-
-		@Override
-		final boolean outlivesConnection() {
-			return false;
+		private Unawaited(PostgresAdvisoryLockFunctions.Call call) {
+			super(call, List.of(), Trait.ONCE);
 		}
 
 		@Override
@@ -181,7 +176,7 @@ final class Members {
 
 	}
 
-	private static final class Join extends Aside {
+	private static final class Join extends Unawaited {
 
 		private final AdvisoryLockKey key;
 
@@ -199,7 +194,7 @@ final class Members {
 
 	}
 
-	private final class Count extends Aside {
+	private final class Count extends Unawaited {
 
 		private Count(AdvisoryLockKey second) {
 			super(PostgresAdvisoryLockFunctions.countOthers(Members.this.lock, second));

@@ -16,6 +16,7 @@
 
 package io.github.advisorylock.jdbc;
 
+import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -193,12 +194,12 @@ final class PermitRequests {
 				.map(PostgresAdvisoryLockFunctions::entry)
 				.toList();
 			try {
-				int last = this.session.findLastHeld(unknown);
-				if (last > 0) {
-					tell(key, permits, permits + last);
+				String last = this.session.find(PostgresAdvisoryLockFunctions.findLastHeld(unknown));
+				if (last != null && !last.equals("0")) {
+					tell(key, permits, permits + Integer.parseInt(last));
 				}
 			}
-			catch (RuntimeException ex) {
+			catch (SQLException | RuntimeException ex) {
 				logger.debug("Failed to find out whether more may hold advisory lock '" + key + "' on other instances",
 						ex);
 			}

@@ -211,7 +211,7 @@ final class PgDriver {
 		if (connection.isClosed()) {
 			return TransactionState.NONE;
 		}
-		BaseConnection driver = find(connection);
+		BaseConnection driver = (PRESENT && connection instanceof BaseConnection own) ? own : find(connection);
 		if (driver == null) {
 			return connection.getAutoCommit() ? TransactionState.NONE : TransactionState.UNTOLD;
 		}

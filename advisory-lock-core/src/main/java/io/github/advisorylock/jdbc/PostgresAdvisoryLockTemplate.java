@@ -319,14 +319,14 @@ public class PostgresAdvisoryLockTemplate implements TwoPhaseLockOperations {
 	 * Close the connections of session locks, each as soon as nobody works under a lock
 	 * of it, until {@link #resume()}. Who needs one opens it for as long.
 	 */
-	public void rest() {
+	public void suspend() {
 		if (this.session != null) {
-			this.session.rest();
+			this.session.suspend();
 		}
 	}
 
 	/**
-	 * Keep the connections of session locks again, after {@link #rest()}.
+	 * Keep the connections of session locks again, after {@link #suspend()}.
 	 */
 	public void resume() {
 		if (this.session != null) {

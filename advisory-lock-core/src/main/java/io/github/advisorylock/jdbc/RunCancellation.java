@@ -137,7 +137,7 @@ final class RunCancellation {
 	 */
 	private void cancel(Matcher parts, int process, Hold.Loss loss) {
 		long asked = this.session.ticker().nanoTime();
-		long now = this.session.ask(PostgresAdvisoryLockFunctions.CLOCK_IF_SAID_BY_OUR_ROLE, List.of(process));
+		long now = this.session.ask(null, PostgresAdvisoryLockFunctions.CLOCK_IF_SAID_BY_OUR_ROLE, List.of(process));
 		if (now == 0) {
 			logger.warn("Did not end a run though that was wanted on channel '" + CHANNEL + "': server process "
 					+ process + " has gone before it was asked for its role, or that is not a member of ours; stay "
@@ -152,7 +152,7 @@ final class RunCancellation {
 			.stream()
 			.filter((hold) -> hold.heldFor().compareTo(since) >= 0)
 			.filter((hold) -> token == null || hold.runs(Long.parseLong(token)))
-			.forEach((hold) -> this.session.revoke(hold, loss));
+			.forEach((hold) -> this.session.limits().revoke(hold, loss));
 	}
 
 }

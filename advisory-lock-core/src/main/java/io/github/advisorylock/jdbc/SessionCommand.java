@@ -21,16 +21,16 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.Collections;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
-import java.util.Objects;
+import java.util.Set;
 
 import io.github.advisorylock.AdvisoryLockKey;
+import io.github.advisorylock.LockOutcome;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.dao.DataAccessException;
 import org.springframework.dao.DataAccessResourceFailureException;
-import org.springframework.util.StringUtils;
+import org.springframework.jdbc.support.SQLExceptionSubclassTranslator;
 
 /**
  * One statement for the {@link LockSession}, and its answer: a class for each verb. A
@@ -38,28 +38,35 @@ import org.springframework.util.StringUtils;
  */
 abstract class SessionCommand implements SessionConnection.Query {
 
-	private final String sql;
+	private final PostgresAdvisoryLockFunctions.Call call;
 
-	private final List<Object> parameters;
+	private final List<Hold> holds;
+
+	private final Set<Trait> traits;
 
 	private boolean answered;
 
 	private @Nullable Throwable failure;
 
-	SessionCommand(PostgresAdvisoryLockFunctions.Call call) {
-		this.sql = call.sql();
-		this.parameters = call.parameters();
+	/**
+	 * Create a command.
+	 * @param holds the locks that it takes or releases
+	 */
+	SessionCommand(PostgresAdvisoryLockFunctions.Call call, List<Hold> holds, Trait... traits) {
+		this.call = call;
+		this.holds = holds;
+		this.traits = Set.copyOf(List.of(traits));
 	}
 
 	@Override
 	public final String sql() {
-		return this.sql;
+		return this.call.sql();
 	}
 
 	@Override
 	public final int bind(PreparedStatement statement, int next) throws SQLException {
 		int index = next;
-		for (Object parameter : this.parameters) {
+		for (Object parameter : this.call.parameters()) {
 			statement.setObject(index++, parameter);
 		}
 		return index;
@@ -68,8 +75,7 @@ abstract class SessionCommand implements SessionConnection.Query {
 	@Override
 	public final void read(ResultSet answer, SessionConnection connection) throws SQLException {
 		readRow(answer, connection);
-		this.answered = true;
-		this.failure = null;
+		answer();
 	}
 
 	/**
@@ -90,8 +96,19 @@ abstract class SessionCommand implements SessionConnection.Query {
 	/**
 	 * Return the locks that this takes or releases.
 	 */
-	List<Hold> holds() {
-		return List.of();
+	final List<Hold> holds() {
+		return this.holds;
+	}
+
+	final boolean is(Trait trait) {
+		return this.traits.contains(trait);
+	}
+
+	/**
+	 * Return the first of the locks.
+	 */
+	final Hold hold() {
+		return this.holds.get(0);
 	}
 
 	/**
@@ -108,8 +125,8 @@ abstract class SessionCommand implements SessionConnection.Query {
 	 * about to be destroyed. Locks that were granted go with it, before anybody had them.
 	 */
 	final void abandon(SessionConnection connection, Throwable failure) {
-		if (takesLocks()) {
-			holds().forEach(connection::remove);
+		if (is(Trait.TAKES_LOCKS)) {
+			this.holds.forEach(connection::remove);
 			takeBack();
 			fail(failure);
 		}
@@ -129,27 +146,6 @@ abstract class SessionCommand implements SessionConnection.Query {
 		if (!this.answered) {
 			fail(failure);
 		}
-	}
-
-	/**
-	 * Return whether this can be sent again when the connection was lost.
-	 */
-	boolean outlivesConnection() {
-		return true;
-	}
-
-	/**
-	 * Return whether this may take locks.
-	 */
-	boolean takesLocks() {
-		return false;
-	}
-
-	/**
-	 * Return whether nobody goes without a lock when this can't be asked.
-	 */
-	boolean isOptional() {
-		return false;
 	}
 
 	final void answer() {
@@ -181,25 +177,67 @@ abstract class SessionCommand implements SessionConnection.Query {
 	}
 
 	/**
+	 * Throw what went wrong here, rather than on the server.
+	 */
+	final void rethrow() {
+		if (this.failure instanceof RuntimeException ex) {
+			throw ex;
+		}
+		if (this.failure instanceof Error error) {
+			throw error;
+		}
+	}
+
+	/**
+	 * What a command is like.
+	 */
+	enum Trait {
+
+		/**
+		 * May take locks, which go when it fails.
+		 */
+		TAKES_LOCKS,
+
+		/**
+		 * Nobody goes without a lock when this can't be asked.
+		 */
+		OPTIONAL,
+
+		/**
+		 * Can't be sent again when the connection was lost.
+		 */
+		ONCE
+
+	}
+
+	/**
 	 * Takes a lock.
 	 */
 	static class Acquire extends SessionCommand {
 
-		private final Hold hold;
-
 		private boolean granted;
 
 		Acquire(Hold hold) {
-			this(hold, PostgresAdvisoryLockFunctions.trySessionLock(hold.lock(), hold.mode()));
+			this(hold, PostgresAdvisoryLockFunctions.trySessionLock(hold.lock(), hold.mode()),
+					hold instanceof Hold.OfTick);
 		}
 
-		Acquire(Hold hold, PostgresAdvisoryLockFunctions.Call call) {
-			super(call);
-			this.hold = hold;
+		Acquire(Hold hold, PostgresAdvisoryLockFunctions.Call call, boolean optional) {
+			super(call, List.of(hold), Trait.TAKES_LOCKS, optional ? Trait.OPTIONAL : Trait.TAKES_LOCKS);
 		}
 
-		final Hold hold() {
-			return this.hold;
+		/**
+		 * Make sure that the server was asked for the lock.
+		 * @throws DataAccessException if it was not
+		 */
+		final void checkAsked() {
+			Throwable failure = failure();
+			if (failure != null) {
+				String task = "Failed to acquire advisory lock '" + hold().key() + "'";
+				DataAccessException translated = (failure instanceof SQLException ex)
+						? new SQLExceptionSubclassTranslator().translate(task, null, ex) : null;
+				throw (translated != null) ? translated : new DataAccessResourceFailureException(task, failure);
+			}
 		}
 
 		final boolean isGranted() {
@@ -214,23 +252,8 @@ abstract class SessionCommand implements SessionConnection.Query {
 		final void note(boolean granted, SessionConnection connection) {
 			this.granted = granted;
 			if (granted) {
-				connection.add(this.hold);
+				connection.add(hold());
 			}
-		}
-
-		@Override
-		boolean takesLocks() {
-			return true;
-		}
-
-		@Override
-		boolean isOptional() {
-			return this.hold instanceof Hold.OfTick;
-		}
-
-		@Override
-		List<Hold> holds() {
-			return List.of(this.hold);
 		}
 
 		@Override
@@ -253,7 +276,7 @@ abstract class SessionCommand implements SessionConnection.Query {
 		 * session has: it would be granted once more
 		 */
 		AcquirePermit(Hold hold, List<AdvisoryLockKey> permits) {
-			super(hold, PostgresAdvisoryLockFunctions.trySessionPermits(permits));
+			super(hold, PostgresAdvisoryLockFunctions.trySessionPermits(permits), false);
 			this.permits = permits;
 		}
 
@@ -273,52 +296,31 @@ abstract class SessionCommand implements SessionConnection.Query {
 	}
 
 	/**
-	 * Releases a lock, by a statement that may do something else with it.
+	 * Takes the lock of a tick exclusively, or tells why not.
 	 */
-	static final class Release extends SessionCommand {
+	static final class AcquireTick extends Acquire {
 
-		private final Hold hold;
+		private static final List<LockOutcome> ANSWERS = List.of(LockOutcome.BUSY, LockOutcome.EXECUTED,
+				LockOutcome.ALREADY_RAN);
 
-		Release(Hold hold) {
-			this(hold, PostgresAdvisoryLockFunctions.sessionUnlock(hold.lock(), hold.mode()));
+		private LockOutcome outcome = LockOutcome.BUSY;
+
+		/**
+		 * Create a command.
+		 * @param needed whether the run fails without the lock
+		 */
+		AcquireTick(Hold hold, boolean needed) {
+			super(hold, PostgresAdvisoryLockFunctions.tryTick(hold.key()), !needed);
 		}
 
-		Release(Hold hold, PostgresAdvisoryLockFunctions.Call call) {
-			super(call);
-			this.hold = hold;
+		LockOutcome outcome() {
+			return this.outcome;
 		}
 
 		@Override
 		void readRow(ResultSet row, SessionConnection connection) throws SQLException {
-			if (!row.getBoolean(1)) {
-				throw new SessionConnection.UnfitException(
-						"it did not hold advisory lock '" + this.hold.key() + "' that it was to release");
-			}
-			connection.remove(this.hold);
-		}
-
-		@Override
-		boolean needsServer(@Nullable SessionConnection connection) {
-			boolean carried = connection != null && connection.carries(this.hold);
-			if (!carried) {
-				answer();
-			}
-			return carried;
-		}
-
-		@Override
-		boolean outlivesConnection() {
-			return false;
-		}
-
-		@Override
-		List<Hold> holds() {
-			return List.of(this.hold);
-		}
-
-		@Override
-		void undone(SQLException failure) {
-			answer();
+			this.outcome = ANSWERS.get(row.getInt(1));
+			note(this.outcome == LockOutcome.EXECUTED, connection);
 		}
 
 	}
@@ -329,16 +331,13 @@ abstract class SessionCommand implements SessionConnection.Query {
 	 */
 	static final class AcquireSome extends SessionCommand {
 
-		private final List<Hold> candidates;
-
 		/**
 		 * What was said of each candidate, {@code null} if it was granted.
 		 */
 		private final List<@Nullable String> answers;
 
 		AcquireSome(List<Hold> candidates, PostgresAdvisoryLockFunctions.Call call) {
-			super(call);
-			this.candidates = candidates;
+			super(call, candidates, Trait.TAKES_LOCKS);
 			this.answers = new ArrayList<>(Collections.nCopies(candidates.size(), ""));
 		}
 
@@ -347,24 +346,14 @@ abstract class SessionCommand implements SessionConnection.Query {
 		}
 
 		@Override
-		boolean takesLocks() {
-			return true;
-		}
-
-		@Override
 		void readRow(ResultSet row, SessionConnection connection) throws SQLException {
-			for (int i = 0; i < this.candidates.size(); i++) {
+			for (int i = 0; i < this.answers.size(); i++) {
 				String answer = row.getString(i + 1);
 				this.answers.set(i, answer);
 				if (answer == null) {
-					connection.add(this.candidates.get(i));
+					connection.add(holds().get(i));
 				}
 			}
-		}
-
-		@Override
-		List<Hold> holds() {
-			return this.candidates;
 		}
 
 		@Override
@@ -375,68 +364,38 @@ abstract class SessionCommand implements SessionConnection.Query {
 	}
 
 	/**
-	 * Asks for a number.
+	 * Releases a lock, by a statement that may do something else with it.
 	 */
-	static class Ask extends SessionCommand {
+	static class Release extends SessionCommand {
 
-		private final @Nullable Hold hold;
-
-		private long number;
-
-		/**
-		 * Create a command.
-		 * @param hold the hold whose lock must be held, {@code null} if none must
-		 */
-		Ask(@Nullable Hold hold, PostgresAdvisoryLockFunctions.Call call) {
-			super(call);
-			this.hold = hold;
+		Release(Hold hold) {
+			this(hold, PostgresAdvisoryLockFunctions.sessionUnlock(hold.lock(), hold.mode()));
 		}
 
-		long number() {
-			return this.number;
+		Release(Hold hold, PostgresAdvisoryLockFunctions.Call call) {
+			super(call, List.of(hold), Trait.ONCE);
+		}
+
+		private Release(List<Hold> holds, PostgresAdvisoryLockFunctions.Call call) {
+			super(call, holds, Trait.ONCE, Trait.OPTIONAL);
 		}
 
 		@Override
 		void readRow(ResultSet row, SessionConnection connection) throws SQLException {
-			this.number = row.getLong(1);
+			if (!row.getBoolean(1)) {
+				throw new SessionConnection.UnfitException(
+						"it did not hold advisory lock '" + hold().key() + "' that it was to release");
+			}
+			connection.remove(hold());
 		}
 
 		@Override
-		boolean needsServer(@Nullable SessionConnection connection) {
-			boolean carried = this.hold == null || (connection != null && connection.carries(this.hold));
+		final boolean needsServer(@Nullable SessionConnection connection) {
+			boolean carried = connection != null && holds().stream().anyMatch(connection::carries);
 			if (!carried) {
-				fail(new SQLException("The lock is not held any more", PgDriver.CONNECTION_DOES_NOT_EXIST));
+				answer();
 			}
 			return carried;
-		}
-
-		@Override
-		boolean outlivesConnection() {
-			return this.hold == null;
-		}
-
-	}
-
-	/**
-	 * Asks for nothing: any answer shows that the connection, and with it what it
-	 * carries, is still there.
-	 */
-	static final class Nothing extends Ask {
-
-		private static final PostgresAdvisoryLockFunctions.Call NOTHING = new PostgresAdvisoryLockFunctions.Call(
-				PostgresAdvisoryLockFunctions.HEARTBEAT, List.of());
-
-		Nothing(@Nullable Hold hold) {
-			super(hold, NOTHING);
-		}
-
-		@Override
-		void readRow(ResultSet row, SessionConnection connection) {
-		}
-
-		@Override
-		boolean outlivesConnection() {
-			return false;
 		}
 
 		@Override
@@ -447,101 +406,133 @@ abstract class SessionCommand implements SessionConnection.Query {
 	}
 
 	/**
-	 * Asks which locks of transactions are held no more by the processes that took them.
-	 * Nothing of this connection, and so any may ask.
+	 * Releases locks of ticks, as far as they are held.
 	 */
-	static final class FindMissing extends SessionCommand {
+	static final class ReleaseTicks extends Release {
 
-		private final Map<String, Hold> holds;
-
-		private final List<Hold> missing = new ArrayList<>();
-
-		FindMissing(List<Hold> holds) {
-			this(entries(holds));
-		}
-
-		private FindMissing(Map<String, Hold> holds) {
-			super(PostgresAdvisoryLockFunctions.findMissing(holds.keySet()));
-			this.holds = holds;
-		}
-
-		private static Map<String, Hold> entries(List<Hold> holds) {
-			Map<String, Hold> entries = new LinkedHashMap<>();
-			for (Hold hold : holds) {
-				if (hold.backend() != 0) {
-					entries.put(PostgresAdvisoryLockFunctions.entry(hold.backend(), hold.lock()), hold);
-				}
-			}
-			return entries;
-		}
-
-		List<Hold> missing() {
-			return this.missing;
+		ReleaseTicks(List<Hold> holds) {
+			super(holds,
+					PostgresAdvisoryLockFunctions.sessionUnlock(holds.stream()
+						.map((hold) -> PostgresAdvisoryLockFunctions.lock(hold.key(), hold.mode()))
+						.toList()));
 		}
 
 		@Override
-		void readRow(ResultSet row, SessionConnection connection) throws SQLException {
-			for (String entry : StringUtils.commaDelimitedListToStringArray(row.getString(1))) {
-				this.missing.add(Objects.requireNonNull(this.holds.get(entry)));
-			}
+		void readRow(ResultSet row, SessionConnection connection) {
+			holds().forEach(Hold::release);
+			holds().forEach(connection::remove);
 		}
 
 		@Override
-		boolean isOptional() {
-			return true;
+		void undone(SQLException failure) {
+			holds().forEach(Hold::release);
+			answer();
 		}
 
 	}
 
 	/**
-	 * Asks which processes of a pooler have kept locks of sessions.
+	 * Asks for a text or a number.
 	 */
-	static final class FindLeft extends SessionCommand {
+	static class Ask extends SessionCommand {
 
-		private @Nullable String processes;
+		private final @Nullable Hold needed;
 
-		FindLeft(LockSessionSettings settings, long members) {
-			super(PostgresAdvisoryLockFunctions.findLeft(settings.heartbeat().multipliedBy(2).toMillis(), members));
-		}
-
-		@Nullable String processes() {
-			return this.processes;
-		}
-
-		@Override
-		void readRow(ResultSet row, SessionConnection connection) throws SQLException {
-			this.processes = row.getString(1);
-		}
-
-		@Override
-		boolean outlivesConnection() {
-			return false;
-		}
-
-		@Override
-		boolean isOptional() {
-			return true;
-		}
-
-	}
-
-	/**
-	 * Asks which of some locks is the last one that is held: its place, from 1 on, 0
-	 * where none is. Nothing of this connection, and so any may ask.
-	 */
-	static final class FindLastHeld extends Ask {
+		private @Nullable String text;
 
 		/**
 		 * Create a command.
-		 * @param entries the locks, as the lock table has them
+		 * @param needed the hold whose lock must be held, {@code null} if none must: then
+		 * it asks for nothing of this connection, and so any may ask
 		 */
-		FindLastHeld(List<String> entries) {
-			super(null, PostgresAdvisoryLockFunctions.findLastHeld(entries));
+		Ask(@Nullable Hold needed, PostgresAdvisoryLockFunctions.Call call, Trait... traits) {
+			this(needed, call, List.of(), traits);
+		}
+
+		private Ask(@Nullable Hold needed, PostgresAdvisoryLockFunctions.Call call, List<Hold> holds, Trait... traits) {
+			super(call, holds, traits);
+			this.needed = needed;
+		}
+
+		final @Nullable String text() {
+			return this.text;
+		}
+
+		final long number() {
+			return (this.text != null) ? Long.parseLong(this.text) : 0;
 		}
 
 		@Override
-		boolean isOptional() {
-			return true;
+		void readRow(ResultSet row, SessionConnection connection) throws SQLException {
+			this.text = row.getString(1);
+		}
+
+		@Override
+		final boolean needsServer(@Nullable SessionConnection connection) {
+			boolean carried = this.needed == null || (connection != null && connection.carries(this.needed));
+			if (!carried) {
+				fail(new SQLException("The lock is not held any more", PgDriver.CONNECTION_DOES_NOT_EXIST));
+			}
+			return carried;
+		}
+
+	}
+
+	/**
+	 * Asks for nothing: any answer shows that the connection, and with it what it
+	 * carries, is still there.
+	 */
+	static final class Nothing extends Ask {
+
+		Nothing(@Nullable Hold needed) {
+			super(needed, new PostgresAdvisoryLockFunctions.Call(PostgresAdvisoryLockFunctions.HEARTBEAT, List.of()),
+					Trait.ONCE);
+		}
+
+		@Override
+		void undone(SQLException failure) {
+			answer();
+		}
+
+	}
+
+	/**
+	 * Turns an exclusive lock of a tick into a shared one.
+	 */
+	static final class ShareTick extends Ask {
+
+		private boolean done;
+
+		ShareTick(Hold exclusive, Hold shared) {
+			super(exclusive, PostgresAdvisoryLockFunctions.shareTick(exclusive.key()), List.of(exclusive, shared),
+					Trait.OPTIONAL, Trait.ONCE);
+		}
+
+		/**
+		 * Return whether that is done; the exclusive lock is still held if it is active.
+		 */
+		boolean isDone() {
+			return this.done;
+		}
+
+		@Override
+		void readRow(ResultSet row, SessionConnection connection) throws SQLException {
+			this.done = row.getBoolean(1);
+			if (this.done) {
+				hold().release();
+				connection.remove(hold());
+				connection.add(holds().get(1));
+			}
+		}
+
+		/**
+		 * The lock is taken again later.
+		 */
+		@Override
+		void undone(SQLException failure) {
+			this.done = false;
+			hold().release();
+			fail(failure);
 		}
 
 	}

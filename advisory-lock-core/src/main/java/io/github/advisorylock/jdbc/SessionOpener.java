@@ -62,7 +62,7 @@ final class SessionOpener {
 
 	private volatile boolean closed;
 
-	private volatile boolean hurried;
+	private volatile boolean retryNow;
 
 	private @Nullable Exception failure;
 
@@ -116,13 +116,13 @@ final class SessionOpener {
 	 * Let the next attempt not be too early if the last one was refused at once: whoever
 	 * asks knows that the server does its work again.
 	 */
-	void hurry() {
-		this.hurried = true;
+	void retryNow() {
+		this.retryNow = true;
 	}
 
 	private void checkPause() throws SQLException {
-		boolean retry = this.hurried && this.refusedQuickly;
-		this.hurried = false;
+		boolean retry = this.retryNow && this.refusedQuickly;
+		this.retryNow = false;
 		if (!retry && this.failure != null && this.threads.ticker().nanoTime() - this.end < 0) {
 			if (this.failure instanceof UnsupportedDatabaseException refusal) {
 				UnsupportedDatabaseException again = new UnsupportedDatabaseException(refusal.getReason());

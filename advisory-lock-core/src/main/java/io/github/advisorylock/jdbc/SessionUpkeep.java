@@ -16,7 +16,13 @@
 
 package io.github.advisorylock.jdbc;
 
+import java.time.Duration;
 import java.util.List;
+
+import io.github.advisorylock.jdbc.SessionCommand.Trait;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What is done to a connection now and then while it is open: the heartbeat notices that
@@ -24,6 +30,8 @@ import java.util.List;
  * nothing for long is closed. Works on the thread of the session.
  */
 final class SessionUpkeep implements AutoCloseable {
+
+	private static final Log logger = LogFactory.getLog(SessionUpkeep.class);
 
 	private final SafeTask beat = new SafeTask("A heartbeat of the session locks failed", this::beat);
 
@@ -39,7 +47,11 @@ final class SessionUpkeep implements AutoCloseable {
 
 	private final Runnable afterBeat;
 
-	private final Runnable whileOpen;
+	private final @Nullable PoolComparison comparison;
+
+	private final Members members;
+
+	private @Nullable String left;
 
 	private long lastLockNanos;
 
@@ -51,17 +63,19 @@ final class SessionUpkeep implements AutoCloseable {
 	 * @param scheduler does that on the thread of the connection
 	 * @param ticker the clock
 	 * @param afterBeat what else is to be done after each answer while there are locks
-	 * @param whileOpen what else is to be done with or without locks
+	 * @param comparison knows whether a pooler may have kept locks
+	 * @param members have locks that say nothing
 	 */
 	SessionUpkeep(ConnectionOwner owner, TrustWindow trust, LockSessionSettings settings, LockScheduler scheduler,
-			LockScheduler.Ticker ticker, Runnable afterBeat, Runnable whileOpen) {
+			LockScheduler.Ticker ticker, Runnable afterBeat, @Nullable PoolComparison comparison, Members members) {
 		this.owner = owner;
 		this.trust = trust;
 		this.settings = settings;
 		this.scheduler = scheduler;
 		this.ticker = ticker;
 		this.afterBeat = afterBeat;
-		this.whileOpen = whileOpen;
+		this.comparison = comparison;
+		this.members = members;
 		this.lastLockNanos = ticker.nanoTime();
 	}
 
@@ -75,7 +89,7 @@ final class SessionUpkeep implements AutoCloseable {
 	}
 
 	private void beat() {
-		if (this.owner.isResting()) {
+		if (this.owner.isSuspended()) {
 			this.owner.leaveUnlessAtWork();
 		}
 		if (this.owner.carriesLocks()) {
@@ -87,10 +101,31 @@ final class SessionUpkeep implements AutoCloseable {
 			this.owner.leaveUnlessLocked();
 		}
 		if (this.owner.isOpen()) {
-			this.whileOpen.run();
+			lookForLeft();
 		}
 		else {
 			this.scheduler.stop();
+		}
+	}
+
+	/**
+	 * Who opens a session around a pooler finds locks that it has kept busy for ever.
+	 */
+	private void lookForLeft() {
+		Duration open = this.settings.heartbeat().multipliedBy(2);
+		if (this.comparison != null && this.comparison.isLookDue(open)) {
+			SessionCommand.Ask command = new SessionCommand.Ask(null,
+					PostgresAdvisoryLockFunctions.findLeft(open.toMillis(), this.members.family()), Trait.OPTIONAL,
+					Trait.ONCE);
+			this.owner.execute(List.of(command));
+			String found = command.text();
+			if (found != null && !found.equals(this.left)) {
+				this.left = found;
+				logger.warn("Advisory locks are held by processes of the server that are no lock session (" + found
+						+ "), and stay busy until these end. If a pooler has kept them, as when its mode was changed, have "
+						+ "it end them (PgBouncer: RECONNECT), or "
+						+ PostgresAdvisoryLockFunctions.END_PROCESS.formatted("...") + " each");
+			}
 		}
 	}
 

@@ -88,10 +88,13 @@ final class TickLocks {
 	 */
 	@Nullable Tick of(AdvisoryLockKey key, LockRequest request) {
 		TickMemory memory = TickMemory.of(key, request);
-		Assert.isTrue(memory == null || request.mode() == LockMode.EXCLUSIVE,
+		if (memory == null) {
+			return null;
+		}
+		Assert.isTrue(request.mode() == LockMode.EXCLUSIVE,
 				() -> "'request' must not ask for mode SHARED: work under advisory lock '" + key
 						+ "' can be done once for a tick or an interval only by one after the other");
-		return (memory != null) ? new Tick(memory) : null;
+		return new Tick(memory);
 	}
 
 	private void lookLater() {
@@ -104,7 +107,7 @@ final class TickLocks {
 	private void look() {
 		try {
 			forget(this.ticks.values().stream().filter(Tick::isOver).toList());
-			if (!this.session.isResting()) {
+			if (!this.session.isSuspended()) {
 				this.ticks.values().forEach(Tick::restore);
 			}
 		}
@@ -253,9 +256,7 @@ final class TickLocks {
 		 * Keep the lock where the run fails: the current thread may try again.
 		 */
 		void keepWhileRepeating() {
-			if (this.hold != null) {
-				this.repeating = Thread.currentThread();
-			}
+			this.repeating = (this.hold != null) ? Thread.currentThread() : null;
 		}
 
 		/**
@@ -308,7 +309,7 @@ final class TickLocks {
 		 */
 		private LockOutcome tryLockOnceOpen() throws InterruptedException, ExecutionException, TimeoutException {
 			Duration patience = TickLocks.this.session.settings().deadClientTimeout();
-			TickLocks.this.session.hurry();
+			TickLocks.this.session.retryNow();
 			try {
 				return TickLocks.this.ticker.await(CompletableFuture.supplyAsync(
 						() -> isOver() ? LockOutcome.EXECUTED : tryLock(false), TickLocks.this.later), patience);
@@ -397,7 +398,7 @@ final class TickLocks {
 			CompletableFuture<@Nullable Void> sharing = new CompletableFuture<>();
 			this.kept = sharing;
 			Hold shared = newHold(LockMode.SHARED);
-			TickCommand.Share command = new TickCommand.Share(exclusive, shared);
+			SessionCommand.ShareTick command = new SessionCommand.ShareTick(exclusive, shared);
 			TickLocks.this.session.share(command, () -> {
 				try {
 					if (command.isDone()) {
@@ -453,9 +454,9 @@ final class TickLocks {
 		 */
 		void giveBack() {
 			synchronized (this) {
-				boolean mayRepeat = this.repeating != null && (this.state == State.OPEN || this.state == State.FAILED);
-				this.state = mayRepeat ? State.FAILED : State.GIVEN_BACK;
-				if (mayRepeat) {
+				this.state = (this.repeating != null && (this.state == State.OPEN || this.state == State.FAILED))
+						? State.FAILED : State.GIVEN_BACK;
+				if (this.state == State.FAILED) {
 					return;
 				}
 			}

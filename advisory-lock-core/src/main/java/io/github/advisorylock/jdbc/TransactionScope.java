@@ -240,8 +240,7 @@ final class TransactionScope {
 					failWhileHeld(ex);
 				}
 				rollback(manager, transaction, ex);
-				boolean done = this.end != null && this.end.decide(false);
-				if (!done) {
+				if (this.end == null || !this.end.decide(false)) {
 					fail(ex);
 				}
 				throw ex;

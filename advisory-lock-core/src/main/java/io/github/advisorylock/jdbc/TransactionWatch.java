@@ -21,7 +21,10 @@ import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.stream.Collectors;
 
@@ -31,6 +34,8 @@ import io.github.advisorylock.LockScope;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
+
+import org.springframework.util.StringUtils;
 
 /**
  * Notices that a transaction with a lock has ended behind the back of its run: its thread
@@ -128,7 +133,7 @@ final class TransactionWatch {
 	 */
 	private void check(List<Hold> old) {
 		try {
-			List<Hold> missing = this.session.findMissing(old);
+			List<Hold> missing = findMissing(old);
 			List<Hold> lost = missing.stream().filter(this.seen::contains).toList();
 			// whose transaction has ended meanwhile is missing in order
 			List<Hold> unseen = missing.stream()
@@ -138,7 +143,7 @@ final class TransactionWatch {
 			this.session.losses().lost(lost);
 			this.session.notifications().pollCancellations();
 			this.shown |= !this.seen.isEmpty();
-			boolean routed = this.shown || this.session.isCompared();
+			boolean routed = this.shown || (this.session.comparison() instanceof PoolComparison pool && pool.isSame());
 			report((unseen.isEmpty() || routed) ? null : "the server of the lock session does not show the lock on '"
 					+ unseen.get(0).key() + "' in its lock table", null);
 		}
@@ -146,6 +151,20 @@ final class TransactionWatch {
 			this.shown = false;
 			report("the lock session has no answer (" + JdbcUrl.redact(String.valueOf(ex.getMessage())) + ")", ex);
 		}
+	}
+
+	/**
+	 * Return those whose locks are held no more by the processes that took them.
+	 */
+	private List<Hold> findMissing(List<Hold> holds) throws SQLException {
+		Map<String, Hold> entries = holds.stream()
+			.filter((hold) -> hold.backend() != 0)
+			.collect(Collectors.toMap((hold) -> PostgresAdvisoryLockFunctions.entry(hold.backend(), hold.lock()),
+					(hold) -> hold, (one, other) -> other));
+		String missing = this.session.find(PostgresAdvisoryLockFunctions.findMissing(entries.keySet()));
+		return Arrays.stream(StringUtils.commaDelimitedListToStringArray(missing))
+			.map((entry) -> Objects.requireNonNull(entries.get(entry)))
+			.toList();
 	}
 
 	/**

@@ -90,7 +90,8 @@ class MembersTests {
 	void killedMemberIsNoneAnyMoreAndJoinsAgain() {
 		LockSession first = open(NAMESPACE, "same");
 		LockSession second = open(NAMESPACE, "same");
-		TestPostgres.query("SELECT pg_terminate_backend(" + second.ask("SELECT pg_backend_pid()", List.of()) + ")");
+		TestPostgres
+			.query("SELECT pg_terminate_backend(" + second.ask(null, "SELECT pg_backend_pid()", List.of()) + ")");
 		Awaitility.await().untilAsserted(() -> assertThat(ask(first)).hasValue(1));
 		// the first statement that finds the loss is sent again on a new connection
 		assertThat(ask(second)).hasValue(2);
@@ -103,7 +104,7 @@ class MembersTests {
 		List<String> locks = locks();
 		assertThat(locks).hasSize(2);
 		assertThatExceptionOfType(DataAccessResourceFailureException.class)
-			.isThrownBy(() -> session.ask("SELECT 1 / 0", List.of()))
+			.isThrownBy(() -> session.ask(null, "SELECT 1 / 0", List.of()))
 			.withRootCauseInstanceOf(SQLException.class)
 			.withStackTraceContaining("division by zero");
 		assertThat(locks()).isEqualTo(locks);
@@ -153,7 +154,7 @@ class MembersTests {
 	 */
 	private OptionalInt ask(LockSession session) {
 		this.ticker.pass(SETTINGS.heartbeat());
-		session.ask("SELECT 1", List.of());
+		session.ask(null, "SELECT 1", List.of());
 		return session.members();
 	}
 
@@ -163,7 +164,7 @@ class MembersTests {
 				}, this.ticker.threads());
 		this.sessions.add(session);
 		session.countMembers(guarded);
-		session.ask("SELECT 1", List.of());
+		session.ask(null, "SELECT 1", List.of());
 		return session;
 	}
 

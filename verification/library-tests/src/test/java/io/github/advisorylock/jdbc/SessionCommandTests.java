@@ -178,7 +178,7 @@ class SessionCommandTests {
 	}
 
 	private boolean share(Hold exclusive, Hold shared) {
-		TickCommand.Share command = new TickCommand.Share(exclusive, shared);
+		SessionCommand.ShareTick command = new SessionCommand.ShareTick(exclusive, shared);
 		CompletableFuture<Boolean> answer = new CompletableFuture<>();
 		this.session.share(command, () -> answer.complete(command.isDone()));
 		return answer.orTimeout(Patience.SECONDS, TimeUnit.SECONDS).join();
@@ -231,7 +231,7 @@ class SessionCommandTests {
 		this.faulty.failAfter("execute", "pg_advisory_unlock", CANCELLED);
 		this.session.unlock(this.hold);
 		assertThat(ForeignSession.isFree(KEY)).isTrue();
-		this.session.rest();
+		this.session.suspend();
 		assertThat(this.session.isConnected()).isFalse();
 	}
 

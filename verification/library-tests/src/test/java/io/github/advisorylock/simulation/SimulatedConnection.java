@@ -185,8 +185,9 @@ final class SimulatedConnection {
 			Object value = method.getName().startsWith("get") ? row[(int) arguments[0] - 1] : null;
 			state[1] = value == null;
 			Class<?> type = method.getReturnType();
-			return (type == boolean.class) ? (value != null && (boolean) value)
-					: (type == int.class) ? ((value != null) ? ((Number) value).intValue() : 0)
+			return (type == String.class) ? ((value != null) ? value.toString() : null)
+					: (type == boolean.class) ? (value != null && (boolean) value) : (type == int.class)
+							? ((value != null) ? ((Number) value).intValue() : 0)
 							: (type == long.class) ? ((value != null) ? ((Number) value).longValue() : 0L) : value;
 		});
 	}
