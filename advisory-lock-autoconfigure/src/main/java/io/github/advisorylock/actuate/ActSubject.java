@@ -20,6 +20,7 @@ import java.time.Instant;
 import java.time.OffsetDateTime;
 import java.time.format.DateTimeParseException;
 import java.time.temporal.ChronoUnit;
+import java.util.List;
 
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.RunDescriptor;
@@ -37,8 +38,9 @@ import org.springframework.util.Assert;
  * @param since since when a run lasts, as the endpoint tells it, or, where that is not
  * known, a time at which it was under way
  * @param tick a tick
+ * @param span the ticks of a backfill, {@code null} for another act
  */
-record ActSubject(@Nullable Long run, @Nullable Instant since, @Nullable Instant tick) {
+record ActSubject(@Nullable Long run, @Nullable Instant since, @Nullable Instant tick, @Nullable Span span) {
 
 	private static final int MOST_DIGITS = 18;
 
@@ -46,14 +48,16 @@ record ActSubject(@Nullable Long run, @Nullable Instant since, @Nullable Instant
 	 * Read what a request names.
 	 * @throws IllegalArgumentException if that is not what its state is about
 	 */
-	static ActSubject of(String state, @Nullable String run, @Nullable String since, @Nullable String tick) {
+	static ActSubject of(String state, @Nullable String run, @Nullable String since, @Nullable String tick,
+			@Nullable String from, @Nullable String to, @Nullable String again) {
 		Assert.isTrue((run == null && since == null) || OperatorActions.CANCELLED.equals(state),
 				"'run' and 'since' are for state '" + OperatorActions.CANCELLED + "' only");
 		Assert.isTrue(tick == null || OperatorActions.RETRIED.equals(state),
 				"'tick' is for state '" + OperatorActions.RETRIED + "' only");
 		Assert.isTrue(run == null || run.matches("\\d{1," + MOST_DIGITS + "}"),
 				() -> "'run' must be a fencing token, not '" + AdvisoryLockKey.display(String.valueOf(run)) + "'");
-		return new ActSubject((run != null) ? Long.valueOf(run) : null, instant("since", since), instant("tick", tick));
+		return new ActSubject((run != null) ? Long.valueOf(run) : null, instant("since", since), instant("tick", tick),
+				Span.of(state, instant("from", from), instant("to", to), again));
 	}
 
 	private static @Nullable Instant instant(String name, @Nullable String text) {
@@ -127,6 +131,30 @@ record ActSubject(@Nullable Long run, @Nullable Instant since, @Nullable Instant
 		String instance = holder.instance();
 		return (last != null && last.finishedAt() == null && instance != null && last.instance().endsWith(instance))
 				? last : null;
+	}
+
+	/**
+	 * The ticks of a backfill.
+	 *
+	 * @param from the first time
+	 * @param to the first time that does not belong to it
+	 * @param again whether ticks are meant that were executed, too
+	 */
+	record Span(Instant from, Instant to, boolean again) {
+
+		private static @Nullable Span of(String state, @Nullable Instant from, @Nullable Instant to,
+				@Nullable String again) {
+			if (!OperatorActions.BACKFILLED.equals(state)) {
+				Assert.isTrue(from == null && to == null && again == null,
+						"'from', 'to' and 'again' are for state '" + OperatorActions.BACKFILLED + "' only");
+				return null;
+			}
+			Assert.isTrue(from != null && to != null && from.isBefore(to),
+					"'from' and 'to' must be times, the first one before the second");
+			Assert.isTrue(again == null || List.of("true", "false").contains(again), "'again' must be true or false");
+			return new Span(from, to, Boolean.parseBoolean(again));
+		}
+
 	}
 
 	/**

@@ -100,6 +100,7 @@ public record AdvisoryLocksDescriptor(Instant time, Duration clockSkew, List<Dur
 	 * @param keys the keys that were made from it where it depends on arguments,
 	 * {@code null} if it does not, or the ledger knows of none
 	 * @param statistics what its last 60 runs have in common
+	 * @param backfill its last backfill, {@code null} if there was none
 	 */
 	@JsonInclude(JsonInclude.Include.NON_EMPTY)
 	public record JobDescriptor(String key, String namespace, @Nullable String method, @Nullable LockScope scope,
@@ -109,13 +110,13 @@ public record AdvisoryLocksDescriptor(Instant time, Duration clockSkew, List<Dur
 			@Nullable PauseDescriptor paused, @Nullable RescheduledDescriptor rescheduled, List<Problem> problems,
 			List<String> actions, @Nullable Instant nextHere, @Nullable Instant lastTick,
 			@Nullable TickDescriptor openTick, @Nullable Instant completedAt, @Nullable KeysDescriptor keys,
-			@Nullable RunStatistics statistics) {
+			@Nullable RunStatistics statistics, @Nullable BackfillDescriptor backfill) {
 
-		JobDescriptor with(RunStatistics statistics) {
+		JobDescriptor with(RunStatistics statistics, @Nullable BackfillDescriptor backfill) {
 			return new JobDescriptor(this.key, this.namespace, this.method, this.scope, this.once, this.permits,
 					this.schedules, this.state, this.next, this.lastRun, this.attempt, this.outcomes, this.holders,
 					this.waiters, this.paused, this.rescheduled, this.problems, this.actions, this.nextHere,
-					this.lastTick, this.openTick, this.completedAt, this.keys, statistics);
+					this.lastTick, this.openTick, this.completedAt, this.keys, statistics, backfill);
 		}
 
 		/**
@@ -127,8 +128,31 @@ public record AdvisoryLocksDescriptor(Instant time, Duration clockSkew, List<Dur
 					(this.lastRun != null) ? this.lastRun.brief() : null, this.attempt, this.outcomes,
 					this.holders.stream().map(HolderDescriptor::brief).toList(),
 					this.waiters.stream().map(WaiterDescriptor::brief).toList(), this.paused, this.rescheduled,
-					this.problems, List.of(), null, null, null, null, null, null);
+					this.problems, List.of(), null, null, null, null, null, null, null);
 		}
+
+	}
+
+	/**
+	 * The ticks that an operator wants to be run.
+	 *
+	 * @param from the first time whose ticks are run
+	 * @param to the first time whose ticks are not any more
+	 * @param done how many runs were executed
+	 * @param of how many ticks there are
+	 * @param skipped how many were left out, as they were executed before
+	 * @param tick the tick that is run, {@code null} if none is
+	 * @param instance the instance that makes it
+	 * @param by who wanted it
+	 * @param startedAt when it began
+	 * @param outcome how it ended: {@code EXECUTED}, {@code FAILED}, {@code CANCELLED},
+	 * {@code PAUSED}, {@code TOO_SOON}, or {@code ABANDONED} with its instance;
+	 * {@code null} while it is under way
+	 * @param error why it failed; only the class for who may not see values
+	 */
+	@JsonInclude(JsonInclude.Include.NON_NULL)
+	public record BackfillDescriptor(Instant from, Instant to, int done, int of, int skipped, @Nullable Instant tick,
+			String instance, String by, Instant startedAt, @Nullable String outcome, @Nullable String error) {
 
 	}
 
@@ -529,8 +553,8 @@ public record AdvisoryLocksDescriptor(Instant time, Duration clockSkew, List<Dur
 	 * @param key the key of the job
 	 * @param namespace the namespace of the key
 	 * @param state what was asked for: {@code running}, {@code retried}, {@code paused},
-	 * {@code resumed}, {@code rescheduled}, {@code forgotten} or {@code cancelled}, for
-	 * the role of a leader {@code resigned}
+	 * {@code resumed}, {@code rescheduled}, {@code forgotten}, {@code backfilled} or
+	 * {@code cancelled}, for the role of a leader {@code resigned}
 	 * @param by who asked, {@code unauthenticated} for who is not logged in
 	 * @param outcome how a run ended that was asked for, {@code null} if it still runs;
 	 * {@code ENDED} if one that was cancelled has

@@ -200,8 +200,8 @@ public class AdvisoryLocksEndpointWebExtension {
 	 * cancel its run, or hand over a role that this instance leads.
 	 * @param securityContext who asks
 	 * @param state what is asked for: {@code paused}, {@code resumed}, {@code running},
-	 * {@code retried}, {@code rescheduled}, {@code forgotten} or {@code cancelled}, for a
-	 * role {@code resigned}
+	 * {@code retried}, {@code rescheduled}, {@code backfilled}, {@code forgotten} or
+	 * {@code cancelled}, for a role {@code resigned}
 	 * @param reason why a job is paused or has another schedule, {@code null} if that is
 	 * not told
 	 * @param cron the cron expression of another schedule
@@ -211,6 +211,9 @@ public class AdvisoryLocksEndpointWebExtension {
 	 * whichever is under way
 	 * @param since since when that run lasts
 	 * @param tick the tick that is to be retried, {@code null} for the one that is open
+	 * @param from the first time whose ticks are backfilled
+	 * @param to the first time whose ticks are not any more
+	 * @param again whether ticks are backfilled that were executed, too
 	 * @param namespace the namespace of its key
 	 * @param transactionManager the transaction manager of the database it is in
 	 * @param key its key, or what stands for it in addresses
@@ -221,10 +224,11 @@ public class AdvisoryLocksEndpointWebExtension {
 	@WriteOperation
 	public WebEndpointResponse<Object> act(SecurityContext securityContext, String state, @Nullable String reason,
 			@Nullable String run, @Nullable String since, @Nullable String tick, @Nullable String cron,
-			@Nullable String zone, @Nullable String interval, @Nullable String namespace,
-			@Nullable String transactionManager, @Selector(match = Match.ALL_REMAINING) String... key) {
+			@Nullable String zone, @Nullable String interval, @Nullable String from, @Nullable String to,
+			@Nullable String again, @Nullable String namespace, @Nullable String transactionManager,
+			@Selector(match = Match.ALL_REMAINING) String... key) {
 		return answer(() -> act(this.source.in(transactionManager), namespace, String.join("/", key), state, reason,
-				ActSubject.of(state, run, since, tick), new JobRegistry.Schedule(cron, zone, interval),
+				ActSubject.of(state, run, since, tick, from, to, again), new JobRegistry.Schedule(cron, zone, interval),
 				securityContext));
 	}
 
@@ -317,9 +321,10 @@ public class AdvisoryLocksEndpointWebExtension {
 			}
 			for (String name : arguments.keySet()) {
 				if (!known.contains(name)) {
-					return "Unknown field '"
-							+ AdvisoryLockKey.display(name) + "': only 'state', " + (known.contains(KEY)
-									? "'run', 'since', 'tick', 'cron', 'zone', 'interval', 'namespace', " : "")
+					return "Unknown field '" + AdvisoryLockKey.display(name) + "': only 'state', " + (known
+						.contains(KEY)
+								? "'run', 'since', 'tick', 'cron', 'zone', 'interval', 'from', 'to', 'again', 'namespace', "
+								: "")
 							+ "'reason' and 'transactionManager' are known";
 				}
 			}

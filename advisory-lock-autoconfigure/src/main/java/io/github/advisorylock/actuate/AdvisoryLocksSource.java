@@ -262,8 +262,8 @@ public class AdvisoryLocksSource {
 		KeysDescriptor rows = template ? ask(() -> records.keys(id, LATEST_KEYS, redaction)) : null;
 		KeysDescriptor keys = (rows != null) ? rows.with(runs) : null;
 		JobDescriptor job = table.describe(id, locks, recorded, keys).get(0);
-		return Optional
-			.of(new JobDetailsDescriptor(activity.time(), instance(), job.with(RunStatistics.of(runs)), runs));
+		return Optional.of(new JobDetailsDescriptor(activity.time(), instance(),
+				job.with(RunStatistics.of(runs), ask(() -> records.lastBackfill(id, redaction))), runs));
 	}
 
 	/**

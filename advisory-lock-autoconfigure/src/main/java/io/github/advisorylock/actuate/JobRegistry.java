@@ -26,6 +26,7 @@ import java.util.function.Supplier;
 
 import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.LockScope;
+import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.BackfillDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.InstanceDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.KeysDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.PauseDescriptor;
@@ -158,10 +159,33 @@ public class JobRegistry {
 	}
 
 	/**
+	 * Begin to run the ticks of a job in a time.
+	 * @return what does that on this thread
+	 */
+	Supplier<LockOutcome> backfill(JobId id, ActSubject.Span span, String user) {
+		throw new UnsupportedOperationException("Nothing is recorded");
+	}
+
+	/**
 	 * Return when a job would be called next with another schedule.
 	 */
 	List<Instant> preview(JobId id, Schedule schedule) {
 		throw new UnsupportedOperationException("Nothing is recorded");
+	}
+
+	/**
+	 * End the backfill of a job.
+	 * @return {@code false} if none is under way
+	 */
+	boolean cancelBackfill(JobId id) {
+		return false;
+	}
+
+	/**
+	 * Return the last backfill of a job, {@code null} if there was none.
+	 */
+	@Nullable BackfillDescriptor lastBackfill(JobId id, Redaction redaction) {
+		return null;
 	}
 
 	/**

@@ -169,7 +169,7 @@ final class JobTable {
 				rescheduled,
 				problems(id, key, paused, job, differsElsewhere(permits, wanted, locks, (method != null) ? job : null)),
 				actions(method, job, paused, holders, locks), nextHere, (job != null) ? job.lastTick() : null, open,
-				(job != null) ? job.completedAt() : null, keys, null);
+				(job != null) ? job.completedAt() : null, keys, null, null);
 	}
 
 	/**
@@ -287,6 +287,9 @@ final class JobTable {
 		if (method != null && method.fixedKey() != null && method.operation().ledger().recorded()
 				&& method.method().getParameterCount() == 0) {
 			actions.add(OperatorActions.RUNNING);
+			if (paused == null && method.operation().ticks() != null) {
+				actions.add(OperatorActions.BACKFILLED);
+			}
 		}
 		if (isRetriable(method, job, paused, holders, locks.time())) {
 			actions.add(OperatorActions.RETRIED);

@@ -27,6 +27,7 @@ import java.util.function.Supplier;
 import java.util.stream.Stream;
 
 import io.github.advisorylock.LockOutcome;
+import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.BackfillDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.InstanceDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.KeyDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.KeysDescriptor;
@@ -191,6 +192,25 @@ public class LedgerJobRegistry extends JobRegistry {
 	@Override
 	List<Instant> preview(JobId id, Schedule schedule) {
 		return ledger().preview(name(id), schedule.cron(), schedule.zone(), schedule.interval(), TIMES);
+	}
+
+	@Override
+	Supplier<LockOutcome> backfill(JobId id, ActSubject.Span span, String user) {
+		return ledger().backfill(name(id), span.from(), span.to(), span.again(), user);
+	}
+
+	@Override
+	boolean cancelBackfill(JobId id) {
+		return isInUse() && ledger().cancelBackfill(name(id));
+	}
+
+	@Override
+	@Nullable BackfillDescriptor lastBackfill(JobId id, Redaction redaction) {
+		return ledger().lastBackfill(name(id))
+			.map((one) -> new BackfillDescriptor(one.from(), one.to(), one.done(), one.of(), one.skipped(), one.tick(),
+					one.instance(), one.by(), one.startedAt(), one.outcome(),
+					redaction.error(one.errorClass(), one.error())))
+			.orElse(null);
 	}
 
 	@Override

@@ -54,8 +54,9 @@ import org.springframework.util.Assert;
  * Does what operators ask for, and publishes it as an {@link AuditEvent} of type
  * {@code ADVISORY_LOCK_PAUSED}, {@code ADVISORY_LOCK_RESUMED},
  * {@code ADVISORY_LOCK_RUNNING}, {@code ADVISORY_LOCK_RETRIED},
- * {@code ADVISORY_LOCK_RESCHEDULED}, {@code ADVISORY_LOCK_FORGOTTEN} or
- * {@code ADVISORY_LOCK_CANCELLED}, for a role of this instance {@code
+ * {@code ADVISORY_LOCK_RESCHEDULED}, {@code ADVISORY_LOCK_BACKFILLED},
+ * {@code ADVISORY_LOCK_FORGOTTEN} or {@code ADVISORY_LOCK_CANCELLED}, for a role of this
+ * instance {@code
  * ADVISORY_LOCK_RESIGNED}, with namespace and key; {@code ADVISORY_LOCK_ALL_PAUSED} and
  * {@code ADVISORY_LOCK_ALL_RESUMED} with the namespace.
  */
@@ -64,6 +65,8 @@ final class OperatorActions {
 	static final String RUNNING = "running";
 
 	static final String RETRIED = "retried";
+
+	static final String BACKFILLED = "backfilled";
 
 	static final String PAUSED = "paused";
 
@@ -139,6 +142,9 @@ final class OperatorActions {
 		if (state.equals(RESCHEDULED)) {
 			return reschedule(job, schedule, reason, user);
 		}
+		if (subject.span() != null) {
+			return backfill(job, subject.span(), reason, user, redaction);
+		}
 		Assert.isTrue(this.registry.isWritable() && job.actions().contains(state), () -> reason(job, state));
 		Assert.isTrue(reason == null || state.equals(PAUSED),
 				"'reason' is for states '" + PAUSED + "' and '" + RESCHEDULED + "' only");
@@ -189,6 +195,22 @@ final class OperatorActions {
 		}
 	}
 
+	private ActionDescriptor backfill(JobDescriptor job, ActSubject.Span span, @Nullable String reason, String user,
+			Redaction redaction) {
+		Assert.isTrue(reason == null, "'reason' is for state '" + PAUSED + "' only");
+		JobId id = new JobId(job.namespace(), job.key());
+		try {
+			Assert.state(this.registry.isWritable() && job.actions().contains(BACKFILLED),
+					() -> reason(job, BACKFILLED));
+			Supplier<LockOutcome> backfill = this.registry.backfill(id, span, user);
+			audit(job.namespace(), job.key(), BACKFILLED, user);
+			return run(id, BACKFILLED, backfill, user, redaction);
+		}
+		catch (IllegalStateException ex) {
+			throw new ActSubject.RefusedException(String.valueOf(ex.getMessage()));
+		}
+	}
+
 	/**
 	 * Do something with all jobs of the namespace.
 	 * @throws IllegalArgumentException if that can't be done
@@ -209,14 +231,20 @@ final class OperatorActions {
 	}
 
 	/**
-	 * Tell the run that holds a lock to end.
+	 * Tell the run that holds a lock to end, and unless it is named, a backfill.
 	 * @throws ActSubject.RefusedException if that can't be done, or another run holds it
 	 * than the one that is meant
 	 */
 	ActionDescriptor cancel(AdvisoryLockKey key, ActSubject subject, String user, Redaction redaction) {
 		Instant looked = this.lockHolders.time();
+		boolean backfill = subject.run() == null && subject.since() == null
+				&& this.registry.cancelBackfill(JobId.of(key));
 		Map<LockNumber, List<LockHolders.Holder>> held = held(key);
 		List<LockHolders.Holder> found = held.values().stream().flatMap(List::stream).toList();
+		if (backfill && found.stream().allMatch((holder) -> holder.instance() == null)) {
+			audit(key.namespace(), key.name(), CANCELLED, user);
+			return new ActionDescriptor(key.name(), key.namespace(), CANCELLED, user, "ENDED", null, null);
+		}
 		if (found.isEmpty()) {
 			throw new ActSubject.RefusedException("There is no holder of the lock of '" + key + "'");
 		}
@@ -311,12 +339,15 @@ final class OperatorActions {
 			case RETRIED ->
 				"Failed to retry a tick of '" + key + "': it has none that was tried and not completed, or it "
 						+ "runs, or is paused, or no instance would try that tick again";
+			case BACKFILLED -> "Failed to backfill '" + key
+					+ "': it is paused, or this instance has no method of that key that the ledger records, with one "
+					+ "cron schedule, without arguments, and with 'once' as PER_TICK or AUTO";
 			case PAUSED, RESUMED -> "Failed to change '" + key + "': it is not recorded in the ledger";
 			case FORGOTTEN -> "Failed to forget '" + key
 					+ "': it runs, or has a method on this instance, or is not recorded in the ledger";
 			default -> "Unknown state '" + AdvisoryLockKey.display(state) + "': choose '" + RUNNING + "', '" + RETRIED
-					+ "', '" + PAUSED + "', '" + RESUMED + "', '" + RESCHEDULED + "', '" + FORGOTTEN + "' or '"
-					+ CANCELLED + "'";
+					+ "', '" + PAUSED + "', '" + RESUMED + "', '" + RESCHEDULED + "', '" + FORGOTTEN + "', '"
+					+ BACKFILLED + "' or '" + CANCELLED + "'";
 		};
 	}
 

@@ -19,7 +19,6 @@ package io.github.advisorylock.annotation;
 import java.lang.annotation.Annotation;
 import java.lang.reflect.Method;
 import java.lang.reflect.UndeclaredThrowableException;
-import java.time.Instant;
 import java.util.Arrays;
 import java.util.Collection;
 import java.util.List;
@@ -27,6 +26,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 
@@ -213,15 +213,15 @@ public class SingleRunnerAnnotationBeanPostProcessor extends AbstractBeanFactory
 	}
 
 	/**
-	 * As {@link #callNow(SingleRunnerMethod)}, for a tick that is to be tried again.
+	 * As {@link #callNow(SingleRunnerMethod)}, for a tick.
 	 * @param method the method
-	 * @param tick the tick, which the ledger lets nobody complete twice
+	 * @param planned makes the call as one that was planned for the tick
 	 * @return how the call ended
 	 * @throws IllegalStateException if the method was not called on this thread
 	 */
-	public LockOutcome callNow(SingleRunnerMethod method, Instant tick) {
+	public LockOutcome callNow(SingleRunnerMethod method, Consumer<Runnable> planned) {
 		AtomicReference<@Nullable LockOutcome> outcome = new AtomicReference<>();
-		PlannedTime.run(tick, () -> outcome.set(callNow(method)));
+		planned.accept(() -> outcome.set(callNow(method)));
 		LockOutcome told = outcome.get();
 		Assert.state(told != null, "'outcome' must not be null");
 		return told;

@@ -81,6 +81,16 @@ public final class PlannedTime {
 	}
 
 	/**
+	 * Make a call for a tick that an operator wants to be run, however long ago it was.
+	 * @param tick the tick
+	 * @param again whether also if it was run
+	 * @param call makes the call, on the current thread
+	 */
+	public static void backfill(Instant tick, boolean again, Runnable call) {
+		run(new Plan.Backfill(tick, again), call);
+	}
+
+	/**
 	 * Make a call that is made again and again.
 	 * @param interval how often
 	 * @param call makes the call, on the current thread
@@ -238,6 +248,16 @@ public final class PlannedTime {
 				CronTicks ticks = (known != null && known.latestAt(tick).equals(tick)) ? known : this.ticks;
 				return (ticks != null) ? ticks.nextAfter(tick) : null;
 			}
+
+		}
+
+		/**
+		 * A tick that an operator wants to be run.
+		 *
+		 * @param tick the tick
+		 * @param again whether also if it was run
+		 */
+		record Backfill(Instant tick, boolean again) implements Plan {
 
 		}
 

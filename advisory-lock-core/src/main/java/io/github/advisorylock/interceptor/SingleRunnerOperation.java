@@ -234,6 +234,9 @@ public final class SingleRunnerOperation {
 	 * @return the plan, {@code null} if the call has none
 	 */
 	PlannedTime.@Nullable Plan takePlan(AdvisoryLockKey key, boolean now, @Nullable PlannedTime scheduled) {
+		if (scheduled != null && scheduled.plan() instanceof PlannedTime.Plan.Backfill) {
+			return scheduled.plan();
+		}
 		if (scheduled == null || !(this.oncePerTick || (this.autoTicks != null && !now))) {
 			return null;
 		}
@@ -270,6 +273,9 @@ public final class SingleRunnerOperation {
 
 	private LockRequest request(AdvisoryLockKey key, boolean now, boolean scheduled, PlannedTime.@Nullable Plan plan) {
 		LockRequest request = (this.fixedRequest != null && !now) ? this.fixedRequest : request(key, now);
+		if (plan instanceof PlannedTime.Plan.Backfill backfill) {
+			return request.oncePerTick(backfill.tick()).with(new RequestDetail.Backfill(backfill.again()));
+		}
 		if (!this.oncePerTick) {
 			return (this.autoTicks != null && !now) ? perPlannedTime(request, this.autoTicks, scheduled, plan)
 					: request;
@@ -298,7 +304,8 @@ public final class SingleRunnerOperation {
 	 */
 	LockRequest lockTickIfRepeated(LockRequest request, MethodInvocation invocation) {
 		Instant tick = request.tick();
-		if (tick == null || request.memory() != null || this.scope == LockScope.SESSION) {
+		if (tick == null || request.memory() != null || request.detail(RequestDetail.Backfill.class) != null
+				|| this.scope == LockScope.SESSION) {
 			return request;
 		}
 		Boolean repeated = this.repeated;
@@ -325,6 +332,15 @@ public final class SingleRunnerOperation {
 				.look("with 'once' as AUTO every instance that calls it runs it whenever the lock is free");
 		}
 		return request;
+	}
+
+	/**
+	 * Return the ticks of the method by the schedule that holds now, of any time.
+	 * @return the ticks, {@code null} if it has no schedule with ticks, or several
+	 */
+	public @Nullable CronTicks ticks() {
+		CronTicks.Change holding = changes().at(Instant.now());
+		return (holding != null && holding.ticks() != null) ? holding.ticks() : this.schedule.inCode();
 	}
 
 	/**

@@ -107,6 +107,17 @@ public sealed interface RequestDetail {
 	}
 
 	/**
+	 * Do the work for a tick, be it that of a later one was done: an operator says so.
+	 * The last tick is never moved back.
+	 *
+	 * @param again whether also if a run for this very tick has ended well, which is
+	 * {@link LockOutcome#ALREADY_RAN} else
+	 */
+	record Backfill(boolean again) implements RequestDetail {
+
+	}
+
+	/**
 	 * Keep what the work returns, in its transaction and as long as the key is
 	 * remembered. Means nothing without {@link LockRequest#oncePerKey()}.
 	 *

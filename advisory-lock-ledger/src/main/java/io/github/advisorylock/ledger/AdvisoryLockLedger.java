@@ -136,6 +136,30 @@ public interface AdvisoryLockLedger {
 	Optional<LockOutcome> retry(String key, String by);
 
 	/**
+	 * Run ticks of a job on this instance, on the current thread, one after the other,
+	 * oldest first, each under the lock of the job and recorded as any run. Stops at the
+	 * first that fails. Ticks that are yet to come are left out, and none of those before
+	 * the last tick of the job becomes that. Others have the lock between two runs: of
+	 * the ticks that come meanwhile, the latest is run then.
+	 * @param key the key, also behind its namespace and a slash
+	 * @param from the first time whose ticks are run
+	 * @param to the first time whose ticks are not run any more
+	 * @param again whether also ticks are run that were executed, as far as the history
+	 * tells
+	 * @param by who wants this
+	 * @return {@link LockOutcome#EXECUTED} if all ticks were executed or left out, else
+	 * why one was not run; what the method throws is thrown
+	 * @throws IllegalArgumentException if there is no tick from the one time to the
+	 * other, or there are more than 1,000
+	 * @throws IllegalStateException if this instance has no method of that key whose runs
+	 * are recorded, with one cron schedule and without arguments; if the job is paused;
+	 * if a backfill of it is under way
+	 * @throws java.util.concurrent.CancellationException if it was cancelled between two
+	 * runs
+	 */
+	LockOutcome backfill(String key, Instant from, Instant to, boolean again, String by);
+
+	/**
 	 * Forget a job that does not exist any more: its ticks, its pause and its runs. What
 	 * was completed once per key stays completed. An instance that has a method of this
 	 * key begins anew with it, so ask when there is none any more.

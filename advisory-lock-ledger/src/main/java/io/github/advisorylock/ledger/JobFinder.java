@@ -136,12 +136,13 @@ record JobFinder(String defaultNamespace, Supplier<? extends Collection<LedgerMe
 	 * @param run runs it now and says how that ended, {@code null} if it needs arguments
 	 * @param retry runs it for a tick that is to be tried again and says how that ended,
 	 * {@code null} if it needs arguments, or has no ticks
+	 * @param backfill runs it for any tick, {@code null} likewise
 	 */
 	record LedgerMethod(JobName name, @Nullable Supplier<LockOutcome> run,
-			@Nullable Function<Instant, LockOutcome> retry) {
+			@Nullable Function<Instant, LockOutcome> retry, Backfill.@Nullable Work backfill) {
 
 		LedgerMethod(String namespace, String key, @Nullable Supplier<LockOutcome> run) {
-			this(new JobName(namespace, key), run, null);
+			this(new JobName(namespace, key), run, null, null);
 		}
 
 	}

@@ -80,4 +80,28 @@ public record LedgerJob(String namespace, String key, Instant firstSeenAt, @Null
 		return this.pausedAt != null;
 	}
 
+	/**
+	 * The last backfill of a job.
+	 *
+	 * @param from the first time whose ticks are run
+	 * @param to the first time whose ticks are not any more
+	 * @param done how many runs were executed
+	 * @param of how many ticks there are
+	 * @param skipped how many were left out, as they were executed before
+	 * @param tick the tick that is run, {@code null} if none is
+	 * @param instance the instance that makes it
+	 * @param by who wanted it
+	 * @param startedAt when it began
+	 * @param outcome how it ended: {@code EXECUTED} if all ticks were, {@code FAILED} or
+	 * {@code CANCELLED}, {@code PAUSED} or {@code TOO_SOON} where the ledger had a run
+	 * not begin, {@code ABANDONED} with its instance; {@code null} while it is under way
+	 * @param errorClass the class of the failure
+	 * @param error the first line of what the failure prints
+	 */
+	public record Backfill(Instant from, Instant to, int done, int of, int skipped, @Nullable Instant tick,
+			String instance, String by, Instant startedAt, @Nullable String outcome, @Nullable String errorClass,
+			@Nullable String error) {
+
+	}
+
 }

@@ -68,6 +68,8 @@ public final class LedgerLifecycle implements SmartLifecycle {
 
 	private @Nullable UnfinishedTickWatcher openTicks;
 
+	private @Nullable PostgresAdvisoryLockLedger opened;
+
 	private boolean running;
 
 	private boolean ready;
@@ -146,6 +148,7 @@ public final class LedgerLifecycle implements SmartLifecycle {
 	 */
 	public synchronized void ledgerOpened() {
 		PostgresAdvisoryLockLedger ledger = this.ledger.get();
+		this.opened = ledger;
 		if (this.housekeeping == null && this.operations.get() != null && ledger.mayForget()) {
 			this.housekeeping = ledger.housekeeping(this.threads);
 		}
@@ -157,6 +160,9 @@ public final class LedgerLifecycle implements SmartLifecycle {
 	@Override
 	public synchronized void start() {
 		this.running = true;
+		if (this.opened != null) {
+			this.opened.shutDown(false);
+		}
 		if (this.housekeeping != null) {
 			this.housekeeping.start();
 		}
@@ -169,9 +175,7 @@ public final class LedgerLifecycle implements SmartLifecycle {
 
 	private void watchUnfinishedTicks() {
 		if (!this.methods.catchingUp().isEmpty()) {
-			PostgresAdvisoryLockLedger ledger = this.ledger.get();
-			ledger.shutDown(false);
-			this.openTicks = new UnfinishedTickWatcher(ledger, this.methods, this.threads);
+			this.openTicks = new UnfinishedTickWatcher(this.ledger.get(), this.methods, this.threads);
 			this.context.addApplicationListener(this.openTicks);
 			if (this.ready) {
 				this.openTicks.openLatest();
@@ -186,8 +190,10 @@ public final class LedgerLifecycle implements SmartLifecycle {
 	@Override
 	public synchronized void stop() {
 		this.running = false;
+		if (this.opened != null) {
+			this.opened.shutDown(true);
+		}
 		if (this.openTicks != null) {
-			this.openTicks.ledger().shutDown(true);
 			this.context.removeApplicationListener(this.openTicks);
 			this.openTicks.stop();
 			this.openTicks = null;

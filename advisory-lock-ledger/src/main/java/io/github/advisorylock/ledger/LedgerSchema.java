@@ -86,6 +86,8 @@ record LedgerSchema(LedgerConnections connections, LedgerSettings settings) {
 			    ('question', 'id', 'lock, asked_at, instances, threads, thread_states, stacks, processes'),
 			    ('schedule', 'namespace, key, effective_at', 'expression, zone, changed_at, changed_by, reason, '
 			      || 'schedules'),
+			    ('backfill', 'namespace, key', 'from_at, to_at, ticks, done, skipped, current_tick, instance, started_by, started_at, '
+			      || 'seen_at, outcome, error_class, error'),
 			    ('fencing_token', NULL, NULL),
 			    ('job_state', NULL, NULL)) w (kind, columns, others)
 			CROSS JOIN (
@@ -101,7 +103,7 @@ record LedgerSchema(LedgerConnections connections, LedgerSettings settings) {
 			      CASE WHEN pg_catalog.has_sequence_privilege(o.oid, 'USAGE') THEN '' ELSE 'USAGE' END
 			    ELSE pg_catalog.array_to_string(ARRAY(
 			      SELECT p.name FROM pg_catalog.unnest(CASE w.kind WHEN 'job_state' THEN ARRAY['SELECT'] ELSE
-			        ARRAY['SELECT', 'INSERT', 'UPDATE', CASE WHEN w.kind IN ('pause', 'question', 'schedule') THEN 'DELETE' END] END) p (name)
+			        ARRAY['SELECT', 'INSERT', 'UPDATE', CASE WHEN w.kind IN ('pause', 'question', 'schedule', 'backfill') THEN 'DELETE' END] END) p (name)
 			      WHERE NOT pg_catalog.has_table_privilege(o.oid, p.name)), ', ') END AS missing,
 			    o.relkind = 'S' OR w.kind = 'job_state' OR pg_catalog.has_table_privilege(o.oid, 'DELETE') AS deletable,
 			    CASE WHEN o.relkind = 'f' THEN 'a foreign table' WHEN o.relkind = 'v' AND w.kind <> 'job_state' THEN 'a view' END

@@ -286,6 +286,8 @@ record OperatorRepository(LedgerConnections connections, LedgerTables tables) {
 				  DELETE FROM {pause} p USING forgotten f WHERE p.namespace = f.namespace AND p.key = f.key
 				), rescheduled AS (
 				  DELETE FROM {schedule} s USING forgotten f WHERE s.namespace = f.namespace AND s.key = f.key
+				), backfilled AS (
+				  DELETE FROM {backfill} b USING forgotten f WHERE b.namespace = f.namespace AND b.key = f.key
 				)
 				SELECT count(*) FROM forgotten
 				""").query(Integer.class).single()) == 1;

@@ -30,6 +30,7 @@ import java.util.function.Function;
 import java.util.function.IntSupplier;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 
 import javax.sql.DataSource;
 
@@ -175,7 +176,8 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger, RunLedger
 		RunRepository runs = new RunRepository(this.connections, RunStatements.of(schema.tables()), this.settings,
 				instance, this.recentKeys, this.jobs::find, () -> this.schedules.learn(true));
 		this.opened = new Opened(schema, runs, new JobRepository(this.connections, schema.tables(), instance),
-				new OperatorRepository(this.connections, schema.tables()));
+				new OperatorRepository(this.connections, schema.tables()),
+				new BackfillRepository(this.connections, schema.tables(), instance));
 		while (repository().hasNamesake(this.namespace)) {
 			this.instance.giveWay();
 		}
@@ -515,6 +517,50 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger, RunLedger
 	}
 
 	@Override
+	public LockOutcome backfill(String key, Instant from, Instant to, boolean again, String by) {
+		checkWho(by);
+		return backfill(find(key), from, to, again, by).get();
+	}
+
+	/**
+	 * Begin a backfill of exactly this job.
+	 * @param job the job
+	 * @param from the first time whose ticks are run
+	 * @param to the first time whose ticks are not run any more
+	 * @param again whether also ticks are run that were executed
+	 * @param by who wants this
+	 * @return what runs the ticks
+	 */
+	public Supplier<LockOutcome> backfill(JobName job, Instant from, Instant to, boolean again, String by) {
+		checkWho(by);
+		open();
+		List<Backfill.Work> works = this.finder.methodsOf(job)
+			.stream()
+			.flatMap((method) -> Stream.ofNullable(method.backfill()))
+			.toList();
+		return new Backfill(opened().backfills(), job, (works.size() == 1) ? works.get(0) : null, from, to, again, by,
+				() -> this.stopping);
+	}
+
+	/**
+	 * End a backfill of exactly this job before its next run.
+	 * @param job the job
+	 * @return {@code false} if none is under way
+	 */
+	public boolean cancelBackfill(JobName job) {
+		return opened().backfills().cancel(job);
+	}
+
+	/**
+	 * Return the last backfill of exactly this job.
+	 * @param job the job
+	 * @return the backfill, or empty if there was none
+	 */
+	public Optional<LedgerJob.Backfill> lastBackfill(JobName job) {
+		return opened().backfills().find(job);
+	}
+
+	@Override
 	public void forget(String key, String by) {
 		checkWho(by);
 		forget(find(key), by);
@@ -624,7 +670,7 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger, RunLedger
 	 * What uses the tables, once they were found.
 	 */
 	private record Opened(LedgerSchema.Opened schema, RunRepository runs, JobRepository jobs,
-			OperatorRepository operators) {
+			OperatorRepository operators, BackfillRepository backfills) {
 
 	}
 

@@ -33,6 +33,7 @@ import io.github.advisorylock.annotation.SingleRunnerAnnotationBeanPostProcessor
 import io.github.advisorylock.annotation.SingleRunnerMethod;
 import io.github.advisorylock.interceptor.CronTicks;
 import io.github.advisorylock.interceptor.LedgerOperation;
+import io.github.advisorylock.interceptor.PlannedTime;
 import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
 import org.jspecify.annotations.Nullable;
 
@@ -120,7 +121,9 @@ record RecordedMethodRegistry(SingleRunnerAnnotationBeanPostProcessor postProces
 
 	private List<JobFinder.LedgerMethod> toLedgerMethod(SingleRunnerMethod method) {
 		AdvisoryLockKey key = method.fixedKey();
-		return (key != null) ? List.of(new JobFinder.LedgerMethod(JobName.of(key), run(method), retry(method)))
+		return (key != null)
+				? List
+					.of(new JobFinder.LedgerMethod(JobName.of(key), run(method), retry(method), backfill(method, key)))
 				: List.of();
 	}
 
@@ -163,11 +166,39 @@ record RecordedMethodRegistry(SingleRunnerAnnotationBeanPostProcessor postProces
 
 	private @Nullable Function<Instant, LockOutcome> retry(SingleRunnerMethod method) {
 		return (method.method().getParameterCount() == 0 && method.operation().ledger().oncePerTick())
-				? (tick) -> this.postProcessor.callNow(method, tick) : null;
+				? (tick) -> this.postProcessor.callNow(method, (call) -> PlannedTime.run(tick, call)) : null;
+	}
+
+	private Backfill.@Nullable Work backfill(SingleRunnerMethod method, AdvisoryLockKey key) {
+		boolean able = method.method().getParameterCount() == 0 && !method.operation().ledger().oncePerKey();
+		return able ? new TickWork(this, method, key) : null;
 	}
 
 	private @Nullable Supplier<LockOutcome> run(SingleRunnerMethod method) {
 		return (method.method().getParameterCount() == 0) ? () -> this.postProcessor.callNow(method) : null;
+	}
+
+	/**
+	 * What runs ticks of a method.
+	 */
+	private record TickWork(RecordedMethodRegistry methods, SingleRunnerMethod method,
+			AdvisoryLockKey key) implements Backfill.Work {
+
+		@Override
+		public @Nullable CronTicks ticks() {
+			return this.method.operation().ticks();
+		}
+
+		@Override
+		public LockOutcome run(Instant tick, boolean again) {
+			return this.methods.postProcessor().callNow(this.method, (call) -> PlannedTime.backfill(tick, again, call));
+		}
+
+		@Override
+		public void call(Instant tick) {
+			PlannedTime.run(tick, () -> this.methods.call(this.method));
+		}
+
 	}
 
 }

@@ -162,6 +162,9 @@ final class RecordedRun implements RunRecord {
 			.addValue("startedAt", decision.time(), Types.TIMESTAMP_WITH_TIMEZONE)
 			.addValue("attempt", decision.attempt())
 			.addValue("failedAttempts", decision.failedAttempts());
+		if (decision.earlier()) {
+			this.parameters.addValue("tick", null, Types.TIMESTAMP_WITH_TIMEZONE);
+		}
 		if (this.boundary == Boundary.NONE) {
 			OffsetDateTime start = this.runs.begin(this.parameters);
 			if (start == null) {

@@ -53,6 +53,7 @@ final class RunParameters {
 		LedgerSettings settings = runs.settings();
 		Instant tick = request.tick();
 		Duration minInterval = request.minInterval();
+		RequestDetail.Backfill backfill = request.detail(RequestDetail.Backfill.class);
 		RequestDetail.Recorded recorded = request.detail(RequestDetail.Recorded.class);
 		String of = (recorded != null) ? recorded.template() : null;
 		String template = template(key.name(), of);
@@ -60,6 +61,9 @@ final class RunParameters {
 		return new MapSqlParameterSource().addValue("namespace", key.namespace())
 			.addValue("key", key.name())
 			.addValue("tick", (tick != null) ? tick.atOffset(ZoneOffset.UTC) : null, Types.TIMESTAMP_WITH_TIMEZONE)
+			.addValue("ofTick", (tick != null) ? tick.atOffset(ZoneOffset.UTC) : null, Types.TIMESTAMP_WITH_TIMEZONE)
+			.addValue("backfilled", backfill != null)
+			.addValue("again", backfill != null && backfill.again())
 			.addValue("scope", scope.name())
 			.addValue("instance", runs.instance())
 			.addValue("oncePerKey", request.isOncePerKey())

@@ -55,7 +55,7 @@ final class RunRepository {
 
 	private static final RowMapper<Decision> DECISION = (row, number) -> new Decision(row.getString(1),
 			row.getObject(2, Long.class), row.getObject(3, OffsetDateTime.class), row.getInt(4),
-			row.getObject(5, OffsetDateTime.class), row.getInt(6));
+			row.getObject(5, OffsetDateTime.class), row.getInt(6), row.getBoolean(7));
 
 	private final LedgerConnections connections;
 
@@ -325,9 +325,11 @@ final class RunRepository {
 	 * @param ignored a time of the job that says nothing as it is in the future,
 	 * {@code null} if there is none
 	 * @param failedAttempts how many attempts of its tick have failed
+	 * @param earlier whether its tick is backfilled, and the job has had that or a later
+	 * one: the run tells the job of none
 	 */
 	record Decision(String answer, @Nullable Long token, OffsetDateTime time, int attempt,
-			@Nullable OffsetDateTime ignored, int failedAttempts) {
+			@Nullable OffsetDateTime ignored, int failedAttempts, boolean earlier) {
 
 	}
 

@@ -70,12 +70,15 @@ record RunStatements(String decide, String begin, String end, String result, Str
 			    WHEN :planned AND (SELECT pg_catalog.max(s.changed_at) FROM {schedule} s WHERE s.namespace = :namespace
 			      AND s.key = :key) IS DISTINCT FROM CAST(:scheduleKnown AS timestamptz) THEN 'RESCHEDULED'
 			    WHEN CAST(:tick AS timestamptz) > t.latest THEN 'AHEAD'
-			    WHEN j.last_tick BETWEEN CAST(:tick AS timestamptz) AND t.latest THEN 'ALREADY_RAN'
+			    WHEN NOT :backfilled AND j.last_tick BETWEEN CAST(:tick AS timestamptz) AND t.latest THEN 'ALREADY_RAN'
+			    WHEN :backfilled AND NOT :again AND (j.last_tick = CAST(:tick AS timestamptz) OR EXISTS (
+			      SELECT FROM {run} r WHERE r.namespace = :namespace AND r.key = :key AND r.tick = CAST(:tick AS timestamptz)
+			        AND r.outcome = 'EXECUTED')) THEN 'ALREADY_RAN'
 			    WHEN :oncePerKey AND EXISTS (SELECT FROM {completion} c WHERE c.namespace = :namespace AND c.key = :key)
 			      THEN 'ALREADY_RAN'
 			    WHEN :backOff AND j.open_tick = CAST(:tick AS timestamptz) AND (j.given_up OR (j.retry_at > t.now
 			      AND j.retry_at <= t.latest + INTERVAL '12 minutes')) THEN 'TOO_SOON'
-			    WHEN j.open_tick = CAST(:tick AS timestamptz) AND j.given_up AND j.cancelled_at >= j.open_tick THEN 'TOO_SOON'
+			    WHEN NOT :backfilled AND j.open_tick = CAST(:tick AS timestamptz) AND j.given_up AND j.cancelled_at >= j.open_tick THEN 'TOO_SOON'
 			    WHEN j.last_started_at > t.now - CAST(:minInterval AS bigint) * INTERVAL '1 microsecond'
 			      AND j.last_started_at <= t.latest THEN 'TOO_SOON'
 			    WHEN j.held_until > t.now AND j.held_since <= t.latest THEN 'TOO_SOON'
@@ -86,7 +89,7 @@ record RunStatements(String decide, String begin, String end, String result, Str
 			      CASE WHEN j.held_since > t.latest THEN j.held_since END) AS ignored,
 			    CASE WHEN j.open_tick = CAST(:tick AS timestamptz) THEN j.attempts ELSE 0 END AS attempts,
 			    CASE WHEN j.open_tick = CAST(:tick AS timestamptz) THEN j.failed_attempts ELSE 0 END AS failed_attempts,
-			    j.fencing_token
+			    j.fencing_token, coalesce(:backfilled AND j.last_tick >= CAST(:tick AS timestamptz), false) AS earlier
 			  FROM (SELECT pg_catalog.clock_timestamp() AS now, pg_catalog.clock_timestamp() + INTERVAL '1 minute' AS latest) t
 			  LEFT JOIN {job} j ON j.namespace = :namespace AND j.key = :key
 			), locked AS MATERIALIZED (
@@ -99,7 +102,7 @@ record RunStatements(String decide, String begin, String end, String result, Str
 			    SELECT pg_catalog.max(r.fencing_token) + 1 FROM {run} r WHERE r.namespace = :namespace AND r.key = :key),
 			    pg_catalog.nextval('{token}') + ("""
 			+ FencingTokens.ERA + """
-					)) END, pg_catalog.clock_timestamp(), d.attempts + 1, d.ignored, d.failed_attempts,
+					)) END, pg_catalog.clock_timestamp(), d.attempts + 1, d.ignored, d.failed_attempts, d.earlier,
 					(SELECT count(*) FROM locked)
 					FROM decision d
 					""";
@@ -150,7 +153,7 @@ record RunStatements(String decide, String begin, String end, String result, Str
 			    AND (NOT :keepsJob OR EXISTS (SELECT FROM job))
 			), started AS (
 			  INSERT INTO {run} (namespace, key, tick, attempt, scope, instance, fencing_token, started_at, keep_until, template, lock)
-			  SELECT :namespace, :key, CAST(:tick AS timestamptz), CAST(:attempt AS integer), :scope, :instance,
+			  SELECT :namespace, :key, CAST(:ofTick AS timestamptz), CAST(:attempt AS integer), :scope, :instance,
 			    CAST(:token AS bigint), coalesce((SELECT j.last_started_at FROM job j), pg_catalog.clock_timestamp()),
 			    pg_catalog.date_trunc('minute', pg_catalog.clock_timestamp() + INTERVAL '1 minute'
 			      + CAST(:keepRuns AS bigint) * INTERVAL '1 microsecond'), :template, :lock
@@ -236,7 +239,7 @@ record RunStatements(String decide, String begin, String end, String result, Str
 			), ended AS (
 			  INSERT INTO {run} AS r (namespace, key, tick, attempt, scope, instance, fencing_token, started_at, finished_at,
 			    outcome, error_class, error, stack_trace, hang_stack, trace_id, keep_until, template)
-			  SELECT :namespace, :key, e.tick, e.attempt, :scope, :instance, e.token, e.started_at, e.now, :outcome, :errorClass,
+			  SELECT :namespace, :key, CAST(:ofTick AS timestamptz), e.attempt, :scope, :instance, e.token, e.started_at, e.now, :outcome, :errorClass,
 			    :error, :stackTrace, :hangStack, :traceId, pg_catalog.date_trunc('minute', e.started_at + INTERVAL '1 minute'
 			      + CAST(:keepRuns AS bigint) * INTERVAL '1 microsecond'), :template
 			  FROM e WHERE NOT e.executed OR ((NOT :keepsJob OR EXISTS (SELECT FROM job))

@@ -122,13 +122,6 @@ final class UnfinishedTickWatcher implements ApplicationListener<PayloadApplicat
 	}
 
 	/**
-	 * Return where the ticks are.
-	 */
-	PostgresAdvisoryLockLedger ledger() {
-		return this.ledger;
-	}
-
-	/**
 	 * Look no more. Calls that are under way go on.
 	 */
 	synchronized void stop() {

@@ -137,6 +137,27 @@ CREATE TABLE IF NOT EXISTS advisory_lock_pause (
   PRIMARY KEY (namespace, key)
 );
 
+-- The last backfill of each job: who wanted which ticks to be run, how far that is and how it ended. Its instance says that it goes
+-- on before each run
+CREATE TABLE IF NOT EXISTS advisory_lock_backfill (
+  namespace        text COLLATE "C"  NOT NULL,
+  key              text COLLATE "C"  NOT NULL,
+  from_at          timestamptz       NOT NULL,
+  to_at            timestamptz       NOT NULL,
+  ticks            integer           NOT NULL,
+  done             integer           NOT NULL DEFAULT 0,
+  skipped          integer           NOT NULL DEFAULT 0,
+  current_tick     timestamptz,
+  instance         text COLLATE "C"  NOT NULL,
+  started_by       text              NOT NULL,
+  started_at       timestamptz       NOT NULL DEFAULT clock_timestamp(),
+  seen_at          timestamptz       NOT NULL DEFAULT clock_timestamp(),
+  outcome          varchar(16),
+  error_class      text,
+  error            text,
+  PRIMARY KEY (namespace, key)
+);
+
 -- The schedules that operators have given jobs in the place of those in the code: each from its time on, until that of the next one.
 -- Without an expression, the one in the code holds again
 CREATE TABLE IF NOT EXISTS advisory_lock_schedule (

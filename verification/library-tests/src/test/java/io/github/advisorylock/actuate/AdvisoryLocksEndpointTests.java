@@ -89,7 +89,7 @@ class AdvisoryLocksEndpointTests {
 		assertThat(answer.statusCode()).isEqualTo(400);
 		assertThat(answer.body())
 			.isEqualTo("{\"error\":\"Unknown state 'stopped': choose 'running', 'retried', 'paused', 'resumed', "
-					+ "'forgotten' or 'cancelled'\"}");
+					+ "'rescheduled', 'forgotten', 'backfilled' or 'cancelled'\"}");
 	}
 
 	@ParameterizedTest

@@ -72,7 +72,7 @@ class JobTableTests {
 			.containsEntry("schedules",
 					List.of(Map.of("type", "cron", "expression", "0 0 3 * * *", "zone", "Asia/Tokyo")))
 			.containsEntry("state", "idle")
-			.containsEntry("actions", List.of("running", "paused", "resumed"))
+			.containsEntry("actions", List.of("running", "backfilled", "paused", "resumed", "rescheduled"))
 			.doesNotContainKeys("paused", "lastRun", "lastTick");
 		assertThat(Instant.parse((String) job.get("next")).atOffset(ZoneOffset.UTC))
 			.satisfies((next) -> assertThat(next.toLocalTime()).hasToString("18:00"))

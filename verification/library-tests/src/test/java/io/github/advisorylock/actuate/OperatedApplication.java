@@ -104,7 +104,8 @@ final class OperatedApplication implements AutoCloseable {
 	 * Forget the jobs and runs of other tests.
 	 */
 	static void dropTables() {
-		for (String table : List.of("job", "run", "completion", "instance", "pause", "question", "schedule")) {
+		for (String table : List.of("job", "run", "completion", "instance", "pause", "question", "schedule",
+				"backfill")) {
 			TestPostgres.execute("DROP TABLE IF EXISTS " + PREFIX + table + " CASCADE");
 		}
 	}

@@ -52,7 +52,7 @@ abstract class AbstractLedgerTests extends AbstractLockTests {
 	@BeforeEach
 	void emptyTables() {
 		this.ledger.prepare();
-		String tables = Stream.of("job", "run", "completion", "instance", "pause", "question")
+		String tables = Stream.of("job", "run", "completion", "instance", "pause", "question", "backfill")
 			.map((table) -> "DELETE FROM " + settings().tablePrefix() + table + ";")
 			.collect(Collectors.joining());
 		TestPostgres.execute(tables + "CREATE TABLE IF NOT EXISTS ledger_effect (id text, "

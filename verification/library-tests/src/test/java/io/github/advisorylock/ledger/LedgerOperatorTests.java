@@ -16,12 +16,16 @@
 
 package io.github.advisorylock.ledger;
 
+import java.time.Instant;
+import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.IntStream;
 
+import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.LockScope;
+import io.github.advisorylock.interceptor.CronTicks;
 import io.github.advisorylock.testsupport.TestPostgres;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -32,6 +36,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+import static org.awaitility.Awaitility.await;
 
 /**
  * Tests for what operators do by {@link AdvisoryLockLedger}: look at jobs by pages, undo
@@ -127,6 +132,23 @@ class LedgerOperatorTests extends AbstractLedgerTests {
 	}
 
 	@Test
+	void scheduledTickThatCameDuringARunOfABackfillIsRunBeforeTheNext() {
+		Instant from = Instant.parse("2026-03-01T00:00:00Z");
+		Instant begin = Instant.now();
+		List<Instant> ticks = new ArrayList<>();
+		List<Instant> called = new ArrayList<>();
+		this.methods
+			.add(new JobFinder.LedgerMethod(new JobName(NAMESPACE, "job"), null, null, new EachSecond(ticks, called)));
+		assertThat(this.ledger.backfill("job", from, from.plusSeconds(2), false, "ann"))
+			.isEqualTo(LockOutcome.EXECUTED);
+		assertThat(ticks).startsWith(from).endsWith(from.plusSeconds(1)).hasSizeGreaterThanOrEqualTo(3);
+		assertThat(called).hasSize(ticks.size() - 2).allSatisfy((tick) -> assertThat(tick).isAfter(begin));
+		assertThat(ticks.get(1)).isEqualTo(called.get(0));
+		assertThat(TestPostgres.query("SELECT concat_ws(' ', done, ticks, outcome) FROM ledger_tests_backfill"))
+			.containsExactly("2 2 EXECUTED");
+	}
+
+	@Test
 	void jobIsNotForgottenWhileItRunsOrIsThatOfAMethod() {
 		this.template.execute(request(LockScope.SESSION).oncePerTick(TICK), (lock) -> {
 			assertThatIllegalArgumentException().isThrownBy(() -> this.ledger.forget("job", "ann"))
@@ -173,6 +195,39 @@ class LedgerOperatorTests extends AbstractLedgerTests {
 			}
 			return outcome;
 		}));
+	}
+
+	/**
+	 * Runs for longer than it is from one tick to the next.
+	 */
+	private record EachSecond(List<Instant> runs, List<Instant> called) implements Backfill.Work {
+
+		@Override
+		public AdvisoryLockKey key() {
+			return AdvisoryLockKey.of(NAMESPACE, "job");
+		}
+
+		@Override
+		public CronTicks ticks() {
+			return new CronTicks("* * * * * *", ZoneOffset.UTC);
+		}
+
+		@Override
+		public LockOutcome run(Instant tick, boolean again) {
+			Instant next = Instant.now().plusSeconds(1);
+			this.runs.add(tick);
+			if (this.runs.size() == 1) {
+				await().until(() -> Instant.now().isAfter(next));
+			}
+			return LockOutcome.EXECUTED;
+		}
+
+		@Override
+		public void call(Instant tick) {
+			this.runs.add(tick);
+			this.called.add(tick);
+		}
+
 	}
 
 }

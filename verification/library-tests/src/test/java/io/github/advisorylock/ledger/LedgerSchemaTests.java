@@ -81,6 +81,8 @@ class LedgerSchemaTests {
 	@Test
 	void tablesHaveTheColumnsThatAreDocumented() {
 		always(this.runner).run((context) -> assertThat(columns()).containsExactly(
+				"advisory_lock_backfill: namespace, key, from_at, to_at, ticks, done, skipped, current_tick, instance, "
+						+ "started_by, started_at, seen_at, outcome, error_class, error",
 				"advisory_lock_completion: namespace, key, completed_at, remember_until, result",
 				"advisory_lock_instance: namespace, instance, born_at, started_at, seen_at, stopped_at, version, "
 						+ "library, clock_skew_ms, roles, terms, led_since, schedules, backend, drained_at, "
@@ -121,7 +123,7 @@ class LedgerSchemaTests {
 		finally {
 			threads.shutdownNow();
 		}
-		assertThat(columns()).hasSize(8);
+		assertThat(columns()).hasSize(9);
 	}
 
 	@Test
@@ -190,7 +192,7 @@ class LedgerSchemaTests {
 				statement.execute("LOCK TABLE " + this.schema + ".advisory_lock_" + table + " IN ROW EXCLUSIVE MODE");
 			}
 			Future<?> start = this.starter
-				.submit(() -> always(this.runner).run((context) -> assertThat(columns()).hasSize(8)));
+				.submit(() -> always(this.runner).run((context) -> assertThat(columns()).hasSize(9)));
 			start.get(Patience.SECONDS, TimeUnit.SECONDS);
 		}
 	}
