@@ -38,6 +38,7 @@ import org.jspecify.annotations.Nullable;
  * @param databases the transaction managers of all databases that have locks, where there
  * are several
  * @param ledger whether the ledger is in use: without it, nothing is known of runs
+ * @param members how many instances have an open lock session, {@code null} for none
  * @param paused the pause of all jobs of the namespace, {@code null} if they are not
  * @param goOn how many jobs go on nevertheless, as the pause does not hold for them, or
  * until their run has ended; {@code null} without such a pause
@@ -57,9 +58,9 @@ import org.jspecify.annotations.Nullable;
 @JsonInclude(JsonInclude.Include.NON_NULL)
 public record AdvisoryLocksDescriptor(Instant time, Duration clockSkew, List<Duration> clockSkewBetween,
 		String instance, String namespace, String database, @Nullable List<String> databases, boolean ledger,
-		@Nullable PauseDescriptor paused, @Nullable Integer goOn, int jobCount, Map<String, Integer> states,
-		int problemCount, List<ProblemGroup> problems, int matching, int page, int size, List<JobDescriptor> jobs,
-		List<LeaderDescriptor> leaders, List<InstanceDescriptor> instances) {
+		@Nullable Integer members, @Nullable PauseDescriptor paused, @Nullable Integer goOn, int jobCount,
+		Map<String, Integer> states, int problemCount, List<ProblemGroup> problems, int matching, int page, int size,
+		List<JobDescriptor> jobs, List<LeaderDescriptor> leaders, List<InstanceDescriptor> instances) {
 
 	/**
 	 * One job. Of a list, it has no more than what is asked of each: what comes after the
@@ -288,6 +289,12 @@ public record AdvisoryLocksDescriptor(Instant time, Duration clockSkew, List<Dur
 		 * minutes.
 		 */
 		SCHEDULES_DIFFER,
+
+		/**
+		 * Other members have guarded something else than this instance for longer than
+		 * ten minutes.
+		 */
+		MEMBERS_DIFFER,
 
 		/**
 		 * An instance went away without a word: killed, or cut off from the database.

@@ -36,12 +36,14 @@ import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.JobDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.JobDetailsDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.KeysDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.LeaderDescriptor;
+import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.ProblemDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.ProblemGroup;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.RunDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.RunStatistics;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.StackDescriptor;
 import io.github.advisorylock.actuate.JobRegistry.RecordedInstance;
 import io.github.advisorylock.actuate.JobRegistry.RecordedJob;
+import io.github.advisorylock.jdbc.LockSession;
 import io.github.advisorylock.jdbc.TimeLimit;
 import io.github.advisorylock.monitor.LockActivity;
 import io.github.advisorylock.monitor.LockMonitor;
@@ -78,6 +80,8 @@ public class AdvisoryLocksSource {
 
 	private final Sanitizer sanitizer;
 
+	private final Supplier<? extends @Nullable LockSession> session;
+
 	private final Supplier<Map<String, AdvisoryLocksSource>> others;
 
 	private final TimeLimit limit;
@@ -90,17 +94,20 @@ public class AdvisoryLocksSource {
 	 * @param registry knows what is recorded
 	 * @param counter knows how the calls of this instance ended
 	 * @param sanitizer hides values
+	 * @param session counts the members, {@code null} where there is none
 	 * @param others the sources of further databases, by the names of their transaction
 	 * managers
 	 */
 	public AdvisoryLocksSource(String name, GuardedApplication application, LockMonitor monitor, JobRegistry registry,
-			CallCounter counter, Sanitizer sanitizer, Supplier<Map<String, AdvisoryLocksSource>> others) {
+			CallCounter counter, Sanitizer sanitizer, Supplier<? extends @Nullable LockSession> session,
+			Supplier<Map<String, AdvisoryLocksSource>> others) {
 		this.name = name;
 		this.application = application;
 		this.monitor = monitor;
 		this.registry = registry;
 		this.counter = counter;
 		this.sanitizer = sanitizer;
+		this.session = session;
 		this.others = others;
 		this.limit = new TimeLimit(application.threads());
 	}
@@ -185,7 +192,9 @@ public class AdvisoryLocksSource {
 		Set<JobId> ids = new TreeSet<>(table.ids());
 		ids.addAll(jobs.keySet());
 		Set<LockNumber> numbers = Stream
-			.concat(leaders.keys().stream(), ids.stream().flatMap((id) -> table.locks(id, jobs.get(id)).stream()))
+			.of(Stream.of(AdvisoryLockKey.of(namespace, LockSession.MEMBERS)), leaders.keys().stream(),
+					ids.stream().flatMap((id) -> table.locks(id, jobs.get(id)).stream()))
+			.flatMap(Function.identity())
 			.map(LockNumber::of)
 			.collect(Collectors.toSet());
 		LockActivity activity = ask(() -> this.monitor.locks(numbers));
@@ -196,14 +205,31 @@ public class AdvisoryLocksSource {
 		List<JobDescriptor> matching = all.stream().filter(filter::matches).sorted(filter.order()).toList();
 		List<LeaderDescriptor> leading = leaders.describe(locks);
 		List<InstanceDescriptor> instances = Leaders.describe(known, leading);
-		List<ProblemGroup> problems = Problems.of(all, instances, recorded.differing());
+		LockSession session = this.session.get();
+		List<ProblemDescriptor> unlike = (session != null && session.hasUnlikeMembers())
+				? List.of(new ProblemDescriptor(null, namespace, null, null,
+						"keys, schedules, scopes, permits or 'once' differ from those of " + instance()))
+				: List.of();
+		List<ProblemGroup> problems = Problems.of(all, instances, recorded.differing(), unlike);
 		return new AdvisoryLocksDescriptor(activity.time(), activity.skew().truncatedTo(ChronoUnit.MILLIS),
 				activity.skewBetween(), instance(), namespace, activity.database(), managers, records.isInUse(),
-				recorded.pause(), (recorded.pause() != null) ? goOn(all) : null, all.size(), states(all),
-				problems.stream().mapToInt(ProblemGroup::count).sum(), problems, matching.size(), filter.page(),
-				filter.size(),
+				members(activity, namespace), recorded.pause(), (recorded.pause() != null) ? goOn(all) : null,
+				all.size(), states(all), problems.stream().mapToInt(ProblemGroup::count).sum(), problems,
+				matching.size(), filter.page(), filter.size(),
 				matching.stream().skip(filter.offset()).limit(filter.size()).map(JobDescriptor::brief).toList(),
 				leading, instances.stream().limit(MOST_INSTANCES).toList());
+	}
+
+	/**
+	 * Return how many instances have the lock of members, {@code null} for none.
+	 */
+	private static @Nullable Integer members(LockActivity activity, String namespace) {
+		LockNumber number = LockNumber.of(AdvisoryLockKey.of(namespace, LockSession.MEMBERS));
+		int members = (int) activity.entries()
+			.stream()
+			.filter((one) -> one.number().equals(number) && one.granted() && activity.database().equals(one.database()))
+			.count();
+		return (members > 0) ? members : null;
 	}
 
 	private static int goOn(List<JobDescriptor> jobs) {

@@ -47,11 +47,12 @@ final class Problems {
 	private final Map<Problem, List<ProblemDescriptor>> found = new TreeMap<>();
 
 	static List<ProblemGroup> of(List<JobDescriptor> jobs, List<InstanceDescriptor> instances,
-			List<ProblemDescriptor> differing) {
+			List<ProblemDescriptor> differing, List<ProblemDescriptor> unlike) {
 		Problems problems = new Problems();
 		jobs.forEach((job) -> job.problems().forEach((problem) -> problems.add(problem, describe(problem, job))));
 		instances.forEach((instance) -> problems.add(instance, instances));
 		differing.forEach((one) -> problems.add(Problem.SCHEDULES_DIFFER, one));
+		unlike.forEach((one) -> problems.add(Problem.MEMBERS_DIFFER, one));
 		return problems.found.entrySet()
 			.stream()
 			.map((entry) -> new ProblemGroup(entry.getKey(), entry.getValue().size(),

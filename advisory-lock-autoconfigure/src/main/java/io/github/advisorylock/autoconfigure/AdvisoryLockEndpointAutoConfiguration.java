@@ -117,7 +117,8 @@ public final class AdvisoryLockEndpointAutoConfiguration {
 								() -> all.isDefault(database) ? roles.getRoles() : List.of(), () -> tasks(schedulers),
 								environment::resolvePlaceholders, (key) -> stacks(database, key),
 								() -> database.session().get() != null, threads),
-						new LockMonitor(database.dataSource()), recorded.of(database), counter, sanitizer, others);
+						new LockMonitor(database.dataSource()), recorded.of(database), counter, sanitizer,
+						database.session(), others);
 		Map<String, AdvisoryLocksSource> others = new ConcurrentHashMap<>();
 		return sources.apply(all.of(null), () -> {
 			Map<String, AdvisoryLocksSource> named = new LinkedHashMap<>();

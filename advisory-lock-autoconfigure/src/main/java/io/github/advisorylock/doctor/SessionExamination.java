@@ -115,6 +115,9 @@ final class SessionExamination implements Examination {
 				checkDriver(connection, properties, findings);
 				findings.seen(server.pooler() ? "session locks through a pooler that keeps sessions"
 						: "session locks straight to the server");
+				session.otherMembers(connection)
+					.ifPresent(
+							(others) -> findings.seen(others + ((others == 1) ? " other member" : " other members")));
 			}
 		}
 		catch (SQLException ex) {

@@ -97,6 +97,10 @@ public class AdvisoryLockHealthIndicator extends AbstractHealthIndicator
 			BiConsumer<String, Object> details) {
 		boolean connected = session != null && session.isConnected();
 		details.accept("session", connected ? "connected" : "not connected");
+		if (session != null) {
+			session.countMembers(null);
+			session.members().ifPresent((members) -> details.accept("members", members));
+		}
 		String problem = (session != null) ? session.problem() : null;
 		if (problem != null) {
 			builder.outOfService();

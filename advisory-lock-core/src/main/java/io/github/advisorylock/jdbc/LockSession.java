@@ -70,6 +70,11 @@ public final class LockSession implements AutoCloseable {
 	 */
 	public static final String QUESTION = RunCancellation.QUESTION;
 
+	/**
+	 * The name of the lock that the members of a namespace share.
+	 */
+	public static final String MEMBERS = Members.NAME;
+
 	private final LockSessionSettings settings;
 
 	private final LockScheduler.Threads threads;
@@ -213,6 +218,16 @@ public final class LockSession implements AutoCloseable {
 	 */
 	public OptionalInt members() {
 		return isConnected() ? this.members.count() : OptionalInt.empty();
+	}
+
+	/**
+	 * Count the other members on a connection that is none itself.
+	 * @param connection a connection to where this session leads
+	 * @return the number, empty where they are not counted
+	 * @throws SQLException if the server can't be asked
+	 */
+	public OptionalInt otherMembers(Connection connection) throws SQLException {
+		return this.members.others(connection);
 	}
 
 	/**

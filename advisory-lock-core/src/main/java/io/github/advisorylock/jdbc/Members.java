@@ -16,6 +16,8 @@
 
 package io.github.advisorylock.jdbc;
 
+import java.sql.Connection;
+import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -46,7 +48,7 @@ final class Members {
 	 */
 	private static final long ROLL_OUT = Duration.ofMinutes(10).toNanos();
 
-	private static final String NAME = "advisory-lock:members";
+	static final String NAME = "advisory-lock:members";
 
 	private static final int UNKNOWN = -1;
 
@@ -132,6 +134,23 @@ final class Members {
 	 */
 	OptionalInt count() {
 		return (this.others != UNKNOWN) ? OptionalInt.of(this.others + 1) : OptionalInt.empty();
+	}
+
+	/**
+	 * Count the others on a connection that is none of them.
+	 */
+	OptionalInt others(Connection connection) throws SQLException {
+		if (!this.wanted) {
+			return OptionalInt.empty();
+		}
+		Count count = new Count(this.lock);
+		try (PreparedStatement statement = connection.prepareStatement(count.sql())) {
+			count.bind(statement, 1);
+			try (ResultSet row = statement.executeQuery()) {
+				row.next();
+				return OptionalInt.of((int) row.getLong(1));
+			}
+		}
 	}
 
 	/**

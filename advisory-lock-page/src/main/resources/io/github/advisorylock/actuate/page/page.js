@@ -23,6 +23,7 @@ const problems = {
   PERMITS: ["job may run more often at a time on another instance", "jobs may run more often at a time on other instances"],
   SHARED_KEY: ["job shares its key with another method", "jobs share their keys with other methods"],
   SCHEDULES_DIFFER: ["job has different schedules on two instances", "jobs have different schedules on two instances"],
+  MEMBERS_DIFFER: ["group of instances guards something else", "groups of instances guard something else"],
   INSTANCE_VANISHED: ["instance vanished", "instances vanished"], CLOCK_SKEW: ["instance has a wrong clock", "instances have wrong clocks"],
   PAUSED: ["job is paused", "jobs are paused"]
 };

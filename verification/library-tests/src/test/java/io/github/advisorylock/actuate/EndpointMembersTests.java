@@ -1,0 +1,156 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.actuate;
+
+import java.time.Duration;
+import java.util.List;
+
+import io.github.advisorylock.AdvisoryLockOperations;
+import io.github.advisorylock.HeldLock;
+import io.github.advisorylock.LockRequest;
+import io.github.advisorylock.LockScope;
+import io.github.advisorylock.annotation.SingleRunner;
+import io.github.advisorylock.autoconfigure.AdvisoryLockEndpointAutoConfiguration;
+import io.github.advisorylock.autoconfigure.AdvisoryLockHealthAutoConfiguration;
+import io.github.advisorylock.health.AdvisoryLockHealthIndicator;
+import io.github.advisorylock.testsupport.LockContextRunner;
+import io.github.advisorylock.testsupport.SettableTicker;
+import io.github.advisorylock.testsupport.TestPostgres;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.health.contributor.Health;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.context.ApplicationContext;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * Tests for members as an operator sees them: two applications on one database.
+ */
+@ExtendWith(OutputCaptureExtension.class)
+class EndpointMembersTests {
+
+	private final SettableTicker ticker = new SettableTicker();
+
+	private final ApplicationContextRunner runner = LockContextRunner.create()
+		.withConfiguration(AutoConfigurations.of(AdvisoryLockHealthAutoConfiguration.class))
+		.withPropertyValues("spring.application.name=shown-members");
+
+	private final ApplicationContextRunner shown = this.ticker.in(this.runner)
+		.withConfiguration(AutoConfigurations.of(AdvisoryLockEndpointAutoConfiguration.class))
+		.withPropertyValues("management.endpoints.web.exposure.include=*",
+				"management.endpoints.jmx.exposure.include=*", "spring.jmx.enabled=true");
+
+	@Test
+	void endpointHealthAndDoctorTellHowManyThereAre(CapturedOutput output) {
+		this.shown.withUserConfiguration(Jobs.class).run((first) -> {
+			assertThat(locks(first).members()).isNull();
+			try (HeldLock held = hold(first)) {
+				assertThat(held.isHeld()).isTrue();
+				assertThat(locks(first).members()).isEqualTo(1);
+				this.shown.withUserConfiguration(Jobs.class).run((second) -> {
+					second.getBean(Jobs.class).nightly();
+					assertThat(output).contains("session locks straight to the server, 1 other member;");
+					assertThat(List.of(locks(first).members(), locks(second).members())).containsOnly(2);
+					assertThat(health(second).getDetails()).containsEntry("members", 2);
+					assertThat(locks(first).problems()).isEmpty();
+				});
+				await().untilAsserted(() -> assertThat(locks(first).members()).isEqualTo(1));
+			}
+		});
+	}
+
+	@Test
+	void memberThatGuardsSomethingElseIsAProblemAfterTenMinutes(CapturedOutput output) {
+		this.shown.withUserConfiguration(Jobs.class).run((first) -> {
+			try (HeldLock held = hold(first)) {
+				this.shown.withUserConfiguration(Jobs.class, OtherJobs.class).run((second) -> {
+					assertThat(hold(second, "second").isHeld()).isTrue();
+					beat(Duration.ofMinutes(9));
+					assertThat(locks(first).problems()).isEmpty();
+					await().untilAsserted(() -> {
+						beat(Duration.ofMinutes(2));
+						assertThat(locks(first).problems()).isNotEmpty();
+					});
+					assertThat(locks(first).problems()).singleElement().satisfies((problem) -> {
+						assertThat(problem.problem()).isEqualTo(AdvisoryLocksDescriptor.Problem.MEMBERS_DIFFER);
+						assertThat(problem.latest().get(0).detail()).contains("schedules, scopes, permits");
+					});
+					assertThat(output).contains("1 of the 2 instances of 'shown-members' have guarded something else");
+				});
+				await().untilAsserted(() -> {
+					beat(Duration.ofSeconds(5));
+					assertThat(locks(first).problems()).isEmpty();
+				});
+			}
+		});
+	}
+
+	@Test
+	void nobodyIsCountedWhereNoOneWantsToKnow() {
+		this.runner.withUserConfiguration(Jobs.class).run((context) -> {
+			context.getBean(Jobs.class).nightly();
+			assertThat(TestPostgres.members("shown-members")).isEmpty();
+		});
+	}
+
+	/**
+	 * Let time pass by heartbeats, each of which asks the server.
+	 */
+	private void beat(Duration time) {
+		this.ticker.pass(time);
+		this.ticker.pass(Duration.ofSeconds(3));
+	}
+
+	private static HeldLock hold(ApplicationContext context) {
+		return hold(context, "held");
+	}
+
+	private static HeldLock hold(ApplicationContext context, String key) {
+		return context.getBean(AdvisoryLockOperations.class).tryAcquire(LockRequest.of(key)).orElseThrow();
+	}
+
+	private static AdvisoryLocksDescriptor locks(ApplicationContext context) {
+		return context.getBean(AdvisoryLocksSource.class).getLocks(null, null, null, null, null, null, true);
+	}
+
+	private static Health health(ApplicationContext context) {
+		return context.getBean(AdvisoryLockHealthIndicator.class).health();
+	}
+
+	static class Jobs {
+
+		@SingleRunner(key = "nightly", scope = LockScope.SESSION)
+		void nightly() {
+		}
+
+	}
+
+	static class OtherJobs {
+
+		@SingleRunner(key = "hourly", scope = LockScope.SESSION)
+		void hourly() {
+		}
+
+	}
+
+}
