@@ -155,8 +155,9 @@ public final class AdvisoryLockAutoConfiguration {
 	@Bean
 	static BeanFactoryPostProcessor advisoryLockPlannedTimes() {
 		return (beanFactory) -> {
-			SchedulingConfigurer configurer = PlannedTimeScheduler
-				.configurer((task) -> beanFactory.getBean(SingleRunnerAnnotationBeanPostProcessor.class).planned(task));
+			SchedulingConfigurer configurer = PlannedTimeScheduler.configurer(
+					(task) -> beanFactory.getBean(SingleRunnerAnnotationBeanPostProcessor.class).planned(task),
+					() -> LockDatabaseConfiguration.spread(beanFactory));
 			beanFactory.registerSingleton("advisoryLockPlannedTimesFirst", new FirstSchedulingConfigurer(configurer));
 			beanFactory.registerSingleton("advisoryLockPlannedTimesLast", configurer);
 		};

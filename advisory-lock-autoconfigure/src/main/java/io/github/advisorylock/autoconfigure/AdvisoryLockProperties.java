@@ -71,6 +71,9 @@ import org.springframework.util.ClassUtils;
  * @param rememberTicks Longest time for which a lock remembers that a tick was run, so
  * that an instance whose clock is late does not run it again. Half the time to the next
  * tick if that is shorter. Zero to remember neither ticks nor intervals.
+ * @param spread By how much the call for a tick of a cron schedule begins later on
+ * instances whose turn it is not, a twentieth of its period at most, so that all
+ * instances share the work. Zero to have the earliest clock run all.
  * @param transactionManager Name of the bean that manages the transactions locks live in.
  * Needed when there are several transaction managers and none of them is primary.
  * @param maxHeldLocks Largest number of locks that this application holds at a time.
@@ -93,9 +96,10 @@ import org.springframework.util.ClassUtils;
 public record AdvisoryLockProperties(@DefaultValue("true") boolean enabled, @Nullable String namespace,
 		@Nullable String instance, @DefaultValue("sha256") KeyFormat keyFormat,
 		@DefaultValue("transaction") LockScope scope, @DefaultValue("0") Duration waitFor,
-		@DefaultValue("5m") Duration rememberTicks, @Nullable String transactionManager,
-		@DefaultValue("1000") int maxHeldLocks, @DefaultValue Map<String, Job> jobs, @DefaultValue Session session,
-		@DefaultValue Ledger ledger, @DefaultValue Leader leader, @DefaultValue Map<String, Database> databases,
+		@DefaultValue("5m") Duration rememberTicks, @DefaultValue("50ms") Duration spread,
+		@Nullable String transactionManager, @DefaultValue("1000") int maxHeldLocks,
+		@DefaultValue Map<String, Job> jobs, @DefaultValue Session session, @DefaultValue Ledger ledger,
+		@DefaultValue Leader leader, @DefaultValue Map<String, Database> databases,
 		@NestedConfigurationProperty @DefaultValue DoctorProperties doctor,
 		@NestedConfigurationProperty @DefaultValue AdvisoryLocksPageProperties page,
 		@NestedConfigurationProperty @DefaultValue AdvisoryLockShedLockProperties shedlock, @DefaultValue Test test) {
@@ -124,6 +128,8 @@ public record AdvisoryLockProperties(@DefaultValue("true") boolean enabled, @Nul
 		this.ledger.check();
 		this.leader.check();
 		this.doctor.checkedLongHold();
+		require(!countable("spread", this.spread).isNegative(), "spread", this.spread,
+				"The time must be zero, to have the earliest clock run all, or more.");
 		return new SingleRunnerSettings(namespace(environment), keyFactory, notNegative("wait-for", this.waitFor),
 				memory(this.rememberTicks), this.ledger.use(), results, (key) -> {
 					Job job = overrides.apply(key);

@@ -16,9 +16,11 @@
 
 package io.github.advisorylock.autoconfigure;
 
+import java.time.Duration;
 import java.time.ZoneId;
 import java.util.List;
 import java.util.Objects;
+import java.util.OptionalInt;
 import java.util.Set;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicReference;
@@ -37,6 +39,7 @@ import io.github.advisorylock.connection.SessionDataSource;
 import io.github.advisorylock.database.LockDatabase;
 import io.github.advisorylock.database.LockDatabases;
 import io.github.advisorylock.database.TransactionManagers;
+import io.github.advisorylock.interceptor.PlannedTimeScheduler;
 import io.github.advisorylock.interceptor.SingleRunnerOperation;
 import io.github.advisorylock.jdbc.LockLifecycle;
 import io.github.advisorylock.jdbc.LockScheduler;
@@ -151,7 +154,8 @@ class LockDatabaseConfiguration {
 			Environment environment) {
 		return new NamedDatabases(parts, managers, () -> {
 			List<SingleRunnerMethod> methods = postProcessor.getMethods();
-			return wantsMembers(methods, beanFactory) ? guarded(methods, environment) : null;
+			return wantsMembers(methods, parts.properties().spread(), beanFactory) ? guarded(methods, environment)
+					: null;
 		});
 	}
 
@@ -159,16 +163,30 @@ class LockDatabaseConfiguration {
 	 * Return whether somebody is told how many members there are, or calls for ticks are
 	 * to be spread over them.
 	 */
-	private static boolean wantsMembers(List<SingleRunnerMethod> methods, ListableBeanFactory beanFactory) {
-		return beanFactory.containsBean("advisoryLocksEndpoint")
-				|| (beanFactory.containsBean(TaskManagementConfigUtils.SCHEDULED_ANNOTATION_PROCESSOR_BEAN_NAME)
-						&& methods.stream()
-							.flatMap((method) -> scheduled(method).stream())
-							.anyMatch((schedule) -> !schedule.cron().isEmpty()));
+	private static boolean wantsMembers(List<SingleRunnerMethod> methods, Duration spread,
+			ListableBeanFactory beanFactory) {
+		return beanFactory.containsBean("advisoryLocksEndpoint") || (!spread.isZero()
+				&& beanFactory.containsBean(TaskManagementConfigUtils.SCHEDULED_ANNOTATION_PROCESSOR_BEAN_NAME)
+				&& methods.stream()
+					.flatMap((method) -> scheduled(method).stream())
+					.anyMatch((schedule) -> !schedule.cron().isEmpty()));
 	}
 
 	private static Set<Scheduled> scheduled(SingleRunnerMethod method) {
 		return AnnotatedElementUtils.getMergedRepeatableAnnotations(method.method(), Scheduled.class, Schedules.class);
+	}
+
+	/**
+	 * Return how calls for ticks are spread over the members, {@code null} where these
+	 * are not known.
+	 */
+	static PlannedTimeScheduler.@Nullable Spread spread(ConfigurableListableBeanFactory beanFactory) {
+		if (!(beanFactory.getSingleton("advisoryLockSession") instanceof LockSession session)) {
+			return null;
+		}
+		OptionalInt members = session.members();
+		return members.isPresent() ? new PlannedTimeScheduler.Spread(
+				beanFactory.getBean(AdvisoryLockProperties.class).spread(), members.getAsInt(), session.place()) : null;
 	}
 
 	/**

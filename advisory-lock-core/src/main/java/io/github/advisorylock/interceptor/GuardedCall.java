@@ -132,6 +132,9 @@ final class GuardedCall implements LockCallback<@Nullable Object, Exception> {
 		this.method = operation.method();
 		this.fixed = operation.fixedKey() != null;
 		this.scheduled = PlannedTime.current();
+		if (this.scheduled != null) {
+			this.scheduled.guarded();
+		}
 		this.plan = operation.takePlan(key, now, this.scheduled);
 		this.request = operation.lockTickIfRepeated(operation.createRequest(key, now, this.scheduled, this.plan),
 				invocation);

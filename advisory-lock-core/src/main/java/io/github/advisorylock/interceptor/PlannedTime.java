@@ -57,6 +57,8 @@ public final class PlannedTime {
 	 */
 	private final Map<AdvisoryLockKey, Boolean> keys = new HashMap<>();
 
+	private volatile boolean guarded;
+
 	private PlannedTime(Plan plan) {
 		this.plan = plan;
 	}
@@ -75,9 +77,10 @@ public final class PlannedTime {
 	 * @param planned the time that it was planned for
 	 * @param ticks what else is planned, {@code null} if that is not known
 	 * @param call makes the call, on the current thread
+	 * @return whether it has called a guarded method on that
 	 */
-	static void run(Instant planned, @Nullable CronTicks ticks, Runnable call) {
-		run(new Plan.At(planned, Instant.now(), ticks), call);
+	static boolean run(Instant planned, @Nullable CronTicks ticks, Runnable call) {
+		return run(new Plan.At(planned, Instant.now(), ticks), call);
 	}
 
 	/**
@@ -109,14 +112,16 @@ public final class PlannedTime {
 		run(new Plan.Every(interval, task), call);
 	}
 
-	private static void run(Plan plan, Runnable call) {
-		PlannedTime before = bind(new PlannedTime(plan));
+	private static boolean run(Plan plan, Runnable call) {
+		PlannedTime planned = new PlannedTime(plan);
+		PlannedTime before = bind(planned);
 		try {
 			call.run();
 		}
 		finally {
 			bind(before);
 		}
+		return planned.guarded;
 	}
 
 	/**
@@ -161,6 +166,13 @@ public final class PlannedTime {
 			CURRENT.remove();
 		}
 		return before;
+	}
+
+	/**
+	 * Note that a guarded method is called.
+	 */
+	void guarded() {
+		this.guarded = true;
 	}
 
 	/**

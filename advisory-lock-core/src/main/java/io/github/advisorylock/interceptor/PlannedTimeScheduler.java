@@ -27,9 +27,13 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.SortedSet;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentSkipListSet;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import java.util.regex.Pattern;
 
 import io.github.advisorylock.support.RequestDetail;
@@ -61,11 +65,24 @@ public final class PlannedTimeScheduler implements TaskScheduler {
 
 	private final Repetitions repetitions;
 
+	private final Turns turns;
+
 	private PlannedTimeScheduler(TaskScheduler scheduler, Function<String, List<SingleRunnerOperation>> planned,
-			Repetitions repetitions) {
+			Repetitions repetitions, Turns turns) {
 		this.scheduler = scheduler;
 		this.planned = planned;
 		this.repetitions = repetitions;
+		this.turns = turns;
+	}
+
+	/**
+	 * As {@link #configurer(Function, Supplier)}, for an instance that is alone.
+	 * @param planned is told what a task prints that is given to the scheduler, and knows
+	 * how its method runs
+	 * @return the configurer
+	 */
+	public static SchedulingConfigurer configurer(Function<String, List<SingleRunnerOperation>> planned) {
+		return configurer(planned, () -> null);
 	}
 
 	/**
@@ -74,14 +91,18 @@ public final class PlannedTimeScheduler implements TaskScheduler {
 	 * others, for the scheduler that they choose.
 	 * @param planned is told what a task prints that is given to the scheduler, and knows
 	 * how its method runs
+	 * @param spread tells how calls for ticks are spread over the members, {@code null}
+	 * while these are not known; asked for each plan
 	 * @return the configurer
 	 */
-	public static SchedulingConfigurer configurer(Function<String, List<SingleRunnerOperation>> planned) {
+	public static SchedulingConfigurer configurer(Function<String, List<SingleRunnerOperation>> planned,
+			Supplier<? extends @Nullable Spread> spread) {
 		Repetitions repetitions = new Repetitions();
+		Turns turns = new Turns(spread);
 		return (registrar) -> {
 			TaskScheduler scheduler = registrar.getScheduler();
 			if (scheduler != null && !(scheduler instanceof PlannedTimeScheduler)) {
-				registrar.setTaskScheduler(new PlannedTimeScheduler(scheduler, planned, repetitions));
+				registrar.setTaskScheduler(new PlannedTimeScheduler(scheduler, planned, repetitions, turns));
 			}
 		};
 	}
@@ -134,7 +155,7 @@ public final class PlannedTimeScheduler implements TaskScheduler {
 		if (task instanceof CarryingTask) {
 			return this.scheduler.schedule(task, trigger);
 		}
-		PlannedTask planned = new PlannedTask(task, trigger, getClock().getZone(), changing);
+		PlannedTask planned = new PlannedTask(task, trigger, getClock().getZone(), changing, this.turns);
 		ScheduledFuture<?> future = this.scheduler.schedule(planned, planned);
 		return (changing == null || future == null || planned.ticks == null) ? future
 				: planned.changing(changing, future, this.scheduler);
@@ -218,7 +239,7 @@ public final class PlannedTimeScheduler implements TaskScheduler {
 
 		private synchronized @Nullable ScheduledFuture<?> add(Runnable task, Duration period, Counted counted,
 				Function<RepeatedTask, @Nullable ScheduledFuture<?>> schedule) {
-			String name = OF_THIS_INSTANCE.matcher(task.toString()).replaceFirst("");
+			String name = name(task);
 			List<@Nullable ScheduledFuture<?>> others = this.byTask.computeIfAbsent(name, (added) -> new ArrayList<>());
 			int number = 0;
 			while (number < others.size() && isLive(others.get(number))) {
@@ -233,6 +254,10 @@ public final class PlannedTimeScheduler implements TaskScheduler {
 				others.add(future);
 			}
 			return future;
+		}
+
+		private static String name(Runnable task) {
+			return OF_THIS_INSTANCE.matcher(task.toString()).replaceFirst("");
 		}
 
 		private static boolean isLive(@Nullable ScheduledFuture<?> future) {
@@ -369,6 +394,64 @@ public final class PlannedTimeScheduler implements TaskScheduler {
 	}
 
 	/**
+	 * Which of the members goes first for which tick: one after the other, and jobs that
+	 * are due together each another one.
+	 */
+	private static final class Turns {
+
+		private final Supplier<? extends @Nullable Spread> spread;
+
+		/**
+		 * The names of tasks by their schedule.
+		 */
+		private final Map<String, SortedSet<String>> tasks = new ConcurrentHashMap<>();
+
+		/**
+		 * When the calls began that are under way.
+		 */
+		private final Map<PlannedTask, Long> begun = new ConcurrentHashMap<>();
+
+		private Turns(Supplier<? extends @Nullable Spread> spread) {
+			this.spread = spread;
+		}
+
+		private void add(PlannedTask task) {
+			together(task).add(Repetitions.name(task));
+		}
+
+		private SortedSet<String> together(PlannedTask task) {
+			return this.tasks.computeIfAbsent(String.valueOf(task.ticks), (added) -> new ConcurrentSkipListSet<>());
+		}
+
+		private void begin(PlannedTask task) {
+			this.begun.put(task, System.nanoTime());
+		}
+
+		private void end(PlannedTask task) {
+			this.begun.remove(task);
+		}
+
+		/**
+		 * Return by how much a call begins later than at its time. What has been under
+		 * way for longer than is left until then is expected to be so then.
+		 */
+		private Duration delay(PlannedTask task, Instant time, Duration left) {
+			Spread spread = task.guarded ? this.spread.get() : null;
+			CronTicks ticks = task.ticks();
+			Instant next = (spread != null && ticks != null) ? ticks.nextAfter(time) : null;
+			if (spread == null || next == null) {
+				return Duration.ZERO;
+			}
+			long now = System.nanoTime();
+			boolean busy = this.begun.values().stream().anyMatch((begin) -> now - begin > left.toNanos());
+			Duration period = Duration.between(time, next);
+			long turn = Math.floorDiv(time.toEpochMilli(), Math.max(1, period.toMillis()));
+			return spread.delay(turn + together(task).headSet(Repetitions.name(task)).size(), period, busy);
+		}
+
+	}
+
+	/**
 	 * A task that knows what its trigger has planned. A scheduler may ask for the next
 	 * time before the thread that it has started for this one runs, so both are known
 	 * then, and which of them is due is told by a clock that nobody sets. There are as
@@ -381,6 +464,8 @@ public final class PlannedTimeScheduler implements TaskScheduler {
 		 * A timer may be that much early.
 		 */
 		private static final long EARLY = Duration.ofMillis(100).toNanos();
+
+		private final Turns turns;
 
 		private final Trigger trigger;
 
@@ -399,11 +484,19 @@ public final class PlannedTimeScheduler implements TaskScheduler {
 		 */
 		private @Nullable Instant base;
 
-		private PlannedTask(Runnable task, Trigger trigger, ZoneId defaultZone, @Nullable ScheduledTicks changing) {
+		/**
+		 * Whether it has called a guarded method: what runs everywhere has no turns.
+		 */
+		private volatile boolean guarded;
+
+		private PlannedTask(Runnable task, Trigger trigger, ZoneId defaultZone, @Nullable ScheduledTicks changing,
+				Turns turns) {
 			super(task);
+			this.turns = turns;
 			this.trigger = trigger;
 			this.changing = changing;
 			this.ticks = (trigger instanceof CronTrigger cron) ? ticks(cron, defaultZone) : null;
+			turns.add(this);
 		}
 
 		/**
@@ -468,13 +561,15 @@ public final class PlannedTimeScheduler implements TaskScheduler {
 		@Override
 		public @Nullable Instant nextExecution(TriggerContext context) {
 			Instant time = next(context);
-			if (time != null) {
-				// First, as a thread that is not let run here must not make it late
-				long now = System.nanoTime();
-				long delay = Math.max(0, Duration.between(context.getClock().instant(), time).toNanos());
-				plan(new Plan(time, now + delay));
+			if (time == null) {
+				return null;
 			}
-			return time;
+			// First, as a thread that is not let run here must not make it late
+			long now = System.nanoTime();
+			Duration left = Duration.between(context.getClock().instant(), time);
+			Duration later = this.turns.delay(this, time, left);
+			plan(new Plan(time, now + Math.max(0, left.plus(later).toNanos())));
+			return time.plus(later);
 		}
 
 		private synchronized void plan(Plan plan) {
@@ -484,11 +579,17 @@ public final class PlannedTimeScheduler implements TaskScheduler {
 		@Override
 		public void run() {
 			Instant time = takeDue();
-			if (time != null) {
-				PlannedTime.run(time, ticks(), task());
+			this.turns.begin(this);
+			try {
+				if (time != null) {
+					this.guarded = PlannedTime.run(time, ticks(), task());
+				}
+				else {
+					task().run();
+				}
 			}
-			else {
-				task().run();
+			finally {
+				this.turns.end(this);
 			}
 		}
 
@@ -512,6 +613,36 @@ public final class PlannedTimeScheduler implements TaskScheduler {
 		private int due() {
 			long now = System.nanoTime();
 			return (int) this.plans.stream().takeWhile((plan) -> plan.dueNanos - now <= EARLY).count();
+		}
+
+	}
+
+	/**
+	 * How calls for ticks are spread over the members of a namespace, whose clocks differ
+	 * a little. It decides nothing: locks do.
+	 *
+	 * @param most by how much a call begins later whose turn it is not
+	 * @param members how many members there are
+	 * @param place which of them this instance is, from 0 on
+	 */
+	public record Spread(Duration most, int members, int place) {
+
+		/**
+		 * Return by how much a call begins later than at its time.
+		 * @param turn counts the ticks of the job: the next member has the next turn
+		 * @param period the time to the next tick, of which this is a twentieth at most
+		 * @param busy whether this instance has enough to do, so that it is a little
+		 * later at its own turn, too
+		 * @return the time
+		 */
+		public Duration delay(long turn, Duration period, boolean busy) {
+			boolean first = Math.floorMod(turn, this.members) == this.place;
+			if (this.members < 2 || (first && !busy)) {
+				return Duration.ZERO;
+			}
+			Duration longest = period.dividedBy(20);
+			Duration later = (this.most.compareTo(longest) < 0) ? this.most : longest;
+			return first ? later.dividedBy(5) : later;
 		}
 
 	}

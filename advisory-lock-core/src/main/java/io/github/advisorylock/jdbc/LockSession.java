@@ -221,6 +221,15 @@ public final class LockSession implements AutoCloseable {
 	}
 
 	/**
+	 * Return how many of the {@linkplain #members() members} come before this one, in an
+	 * order on which they agree.
+	 * @return the number, 0 while it is not known
+	 */
+	public int place() {
+		return this.members.place();
+	}
+
+	/**
 	 * Count the other members on a connection that is none itself.
 	 * @param connection a connection to where this session leads
 	 * @return the number, empty where they are not counted

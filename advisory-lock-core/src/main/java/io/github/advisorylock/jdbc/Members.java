@@ -52,6 +52,13 @@ final class Members {
 
 	private static final int UNKNOWN = -1;
 
+	/**
+	 * How the server puts counts together.
+	 */
+	private static final int BITS = 21;
+
+	private static final int MOST = (1 << BITS) - 1;
+
 	private final String namespace;
 
 	private final AdvisoryLockKey lock;
@@ -69,6 +76,8 @@ final class Members {
 	private long askedNanos;
 
 	private @Nullable Long unlikeSince;
+
+	private volatile int place;
 
 	private volatile int others = UNKNOWN;
 
@@ -137,6 +146,17 @@ final class Members {
 	}
 
 	/**
+	 * Return how many come before this one, as far as is known. Any thread may ask.
+	 */
+	int place() {
+		return this.place;
+	}
+
+	private static int others(long counts) {
+		return (int) ((counts >> BITS) & MOST);
+	}
+
+	/**
 	 * Count the others on a connection that is none of them.
 	 */
 	OptionalInt others(Connection connection) throws SQLException {
@@ -148,7 +168,7 @@ final class Members {
 			count.bind(statement, 1);
 			try (ResultSet row = statement.executeQuery()) {
 				row.next();
-				return OptionalInt.of((int) row.getLong(1));
+				return OptionalInt.of(others(row.getLong(1)));
 			}
 		}
 	}
@@ -222,7 +242,8 @@ final class Members {
 		@Override
 		void readRow(ResultSet row, SessionConnection connection) throws SQLException {
 			long counts = row.getLong(1);
-			counted((int) (counts >> Integer.SIZE), (int) counts);
+			Members.this.place = (int) (counts >> (2 * BITS));
+			counted(others(counts), (int) (counts & MOST));
 		}
 
 	}

@@ -235,13 +235,14 @@ final class PostgresAdvisoryLockFunctions {
 			""";
 
 	/**
-	 * Answers how many other sessions of this database have each of two shared locks, the
-	 * first number in the upper half. Binds the second halves of their keys, and the
-	 * first one, which they have in common, as {@code bigint}.
+	 * Answers how many other sessions of this database have each of two shared locks, and
+	 * how many with the first one come before this session, in 21 bits each from the last
+	 * to the first. Binds the second halves of their keys, that of the first one twice,
+	 * and the half that they have in common, as {@code bigint}.
 	 */
 	private static final String COUNT_OTHERS = """
-			SELECT (SELECT count(*) FILTER (WHERE l.objid::bigint = ?) << 32 | count(*) FILTER (WHERE l.objid::bigint = ?)
-			FROM pg_catalog.pg_locks l
+			SELECT (SELECT (count(*) FILTER (WHERE l.objid::bigint = ? AND l.pid < pg_catalog.pg_backend_pid()) << 42)
+			| (count(*) FILTER (WHERE l.objid::bigint = ?) << 21) | count(*) FILTER (WHERE l.objid::bigint = ?) FROM pg_catalog.pg_locks l
 			WHERE l.locktype = 'advisory' AND l.granted AND l.mode = 'ShareLock' AND l.pid <> pg_catalog.pg_backend_pid()
 			AND l.database = (SELECT a.datid FROM pg_catalog.pg_stat_get_activity(pg_catalog.pg_backend_pid()) a)
 			AND l.classid::bigint = ? AND l.objsubid = 1)
@@ -420,8 +421,9 @@ final class PostgresAdvisoryLockFunctions {
 	 * Count the other sessions that have each of two shared locks.
 	 */
 	static Call countOthers(AdvisoryLockKey one, AdvisoryLockKey other) {
-		return new Call(COUNT_OTHERS, List.of(Integer.toUnsignedLong(one.objectId()),
-				Integer.toUnsignedLong(other.objectId()), Integer.toUnsignedLong(one.classId())));
+		long first = Integer.toUnsignedLong(one.objectId());
+		return new Call(COUNT_OTHERS,
+				List.of(first, first, Integer.toUnsignedLong(other.objectId()), Integer.toUnsignedLong(one.classId())));
 	}
 
 	/**

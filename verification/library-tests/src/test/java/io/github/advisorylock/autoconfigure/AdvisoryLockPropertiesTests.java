@@ -174,6 +174,7 @@ class AdvisoryLockPropertiesTests {
 			.isEqualTo(session.whenLost().name().toLowerCase(Locale.ROOT));
 		assertThat(session.toSettings()).isEqualTo(LockSessionSettings.DEFAULT);
 		assertThat(defaultOf("advisory-lock.remember-ticks")).isEqualTo(properties.rememberTicks().toMinutes() + "m");
+		assertThat(defaultOf("advisory-lock.spread")).isEqualTo(properties.spread().toMillis() + "ms");
 		AdvisoryLockProperties.Ledger ledger = properties.ledger();
 		assertThat(defaultOf("advisory-lock.ledger.initialize-schema"))
 			.isEqualTo(ledger.initializeSchema().name().toLowerCase(Locale.ROOT));
@@ -186,7 +187,7 @@ class AdvisoryLockPropertiesTests {
 		assertThat(metadata().filter((property) -> property.containsKey("defaultValue"))
 			.map((property) -> (String) property.get("name"))
 			.filter((name) -> !name.matches("advisory-lock\\.(doctor|page|shedlock)\\..*|management\\..*")))
-			.hasSize(16);
+			.hasSize(17);
 	}
 
 	static Object defaultOf(String name) {

@@ -71,6 +71,9 @@ class MembersTests {
 		assertThat(third.members()).hasValue(3);
 		assertThat(ask(first)).hasValue(3);
 		assertThat(TestPostgres.members(NAMESPACE)).hasSize(3);
+		ask(second);
+		ask(third);
+		assertThat(List.of(first.place(), second.place(), third.place())).containsExactlyInAnyOrder(0, 1, 2);
 		second.close();
 		assertThat(ask(first)).hasValue(2);
 		assertThat(second.members()).isEmpty();

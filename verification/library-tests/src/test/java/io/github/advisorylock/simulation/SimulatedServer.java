@@ -254,7 +254,7 @@ final class SimulatedServer {
 			return new Object[] { missing((String) own[0]) };
 		}
 		if (sql.contains("FILTER (WHERE l.objid")) {
-			return new Object[] { (others(session, own[2], own[0]) << 32) | others(session, own[2], own[1]) };
+			return new Object[] { (others(session, own[3], own[1]) << 21) | others(session, own[3], own[2]) };
 		}
 		if (sql.contains("l.mode = 'ShareLock'")) {
 			return new Object[] { holders(((Long) own[0] << 32) | (Long) own[1]).stream()

@@ -1,0 +1,245 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.interceptor;
+
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.Queue;
+import java.util.Set;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+
+import io.github.advisorylock.LockContext;
+import io.github.advisorylock.LockScope;
+import io.github.advisorylock.annotation.SingleRunner;
+import io.github.advisorylock.interceptor.PlannedTimeScheduler.Spread;
+import io.github.advisorylock.testsupport.LockContextRunner;
+import io.github.advisorylock.testsupport.Pause;
+import io.github.advisorylock.testsupport.TestPostgres;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+import org.springframework.boot.task.ThreadPoolTaskSchedulerCustomizer;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.ApplicationContext;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.core.env.Environment;
+import org.springframework.scheduling.annotation.EnableScheduling;
+import org.springframework.scheduling.annotation.Scheduled;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Tests for how calls for ticks are spread over instances whose clocks are 15 ms apart.
+ */
+@Tag("slow")
+class SpreadTests {
+
+	private static final int TICKS = 30;
+
+	private static final Queue<Run> RUNS = new ConcurrentLinkedQueue<>();
+
+	private final ApplicationContextRunner runner = LockContextRunner.create()
+		.withUserConfiguration(Application.class)
+		.withPropertyValues("spring.application.name=spread", "spring.task.scheduling.pool.size=12");
+
+	@Test
+	void turnGoesFromMemberToMember() {
+		Duration most = Duration.ofMillis(50);
+		Duration second = Duration.ofSeconds(1);
+		for (long turn = -4; turn < 4; turn++) {
+			long number = turn;
+			assertThat(
+					IntStream.range(0, 3).mapToObj((place) -> new Spread(most, 3, place).delay(number, second, false)))
+				.containsExactlyInAnyOrder(Duration.ZERO, most, most);
+		}
+		assertThat(new Spread(most, 1, 0).delay(1, second, true)).isZero();
+		assertThat(new Spread(most, 2, 1).delay(1, second, false)).isZero();
+		assertThat(new Spread(most, 2, 1).delay(1, second, true)).isEqualTo(Duration.ofMillis(10));
+		assertThat(new Spread(most, 2, 0).delay(1, second, true)).isEqualTo(most);
+		assertThat(new Spread(most, 2, 0).delay(1, Duration.ofMillis(100), false)).isEqualTo(Duration.ofMillis(5));
+		assertThat(new Spread(Duration.ZERO, 2, 0).delay(1, second, false)).isZero();
+	}
+
+	@Test
+	void threeInstancesShareTheTicks() {
+		RUNS.clear();
+		this.runner.withPropertyValues("ahead=15")
+			.run((first) -> this.runner
+				.run((second) -> this.runner.withPropertyValues("ahead=-15").run((third) -> observe())));
+		Map<String, List<Run>> byKey = RUNS.stream().collect(Collectors.groupingBy(Run::key));
+		assertThat(List.of("transaction", "session")).allSatisfy((key) -> {
+			List<Run> runs = byKey.get(key);
+			assertThat(runs.stream().map(Run::tick)).doesNotHaveDuplicates();
+			assertThat(ticks(runs)).as("ticks of " + key).isEqualTo(runs.size());
+			assertThat(runs.stream().collect(Collectors.groupingBy(Run::instance, Collectors.counting())).values())
+				.hasSize(3)
+				.allSatisfy(
+						(count) -> assertThat(count * 100.0 / runs.size()).as("share of " + key).isBetween(20.0, 48.0));
+			assertThat(runs.stream().filter((run) -> run.late().compareTo(Duration.ofMillis(250)) <= 0).count() * 100.0
+					/ runs.size())
+				.isGreaterThanOrEqualTo(95);
+		});
+		Map<Instant, Set<String>> workers = RUNS.stream()
+			.filter((run) -> run.key().startsWith("long-"))
+			.collect(Collectors.groupingBy(Run::tick, Collectors.mapping(Run::instance, Collectors.toSet())));
+		assertThat(workers.size()).isGreaterThan(TICKS / 5);
+		assertThat(workers.values().stream().filter((all) -> all.size() == 3).count() * 4)
+			.as("ticks in which all work, of " + workers)
+			.isGreaterThanOrEqualTo(workers.size() * 3L);
+	}
+
+	@Test
+	void lonelyInstanceAndCallByHandAreNotDelayed() {
+		RUNS.clear();
+		this.runner.run((context) -> {
+			Awaitility.await().until(() -> RUNS.stream().filter((run) -> run.key().equals("session")).count() >= 4);
+			long begin = System.nanoTime();
+			context.getBean(Jobs.class).byHand();
+			assertThat(Duration.ofNanos(System.nanoTime() - begin)).isLessThan(Duration.ofMillis(40));
+		});
+		assertThat(RUNS.stream().filter((run) -> run.key().equals("session")).map(Run::late).sorted().findFirst())
+			.hasValueSatisfying((late) -> assertThat(late).isLessThan(Duration.ofMillis(40)));
+	}
+
+	@Test
+	void nobodyIsAMemberWhereTicksAreNotSpread() {
+		RUNS.clear();
+		this.runner.withPropertyValues("advisory-lock.spread=0").run((context) -> {
+			Awaitility.await().until(() -> RUNS.size() > 4);
+			assertThat(TestPostgres.members("spread")).isEmpty();
+		});
+	}
+
+	private static void observe() {
+		Awaitility.await().until(() -> TestPostgres.members("spread").size() == 3);
+		Pause.of(Duration.ofSeconds(4));
+		RUNS.clear();
+		Awaitility.await()
+			.atMost(Duration.ofSeconds(3L * TICKS))
+			.until(() -> RUNS.stream().filter((run) -> run.key().equals("session")).count() >= TICKS);
+	}
+
+	private static long ticks(List<Run> runs) {
+		List<Instant> ticks = runs.stream().map(Run::tick).sorted().toList();
+		return Duration.between(ticks.get(0), ticks.get(ticks.size() - 1)).toSeconds() + 1;
+	}
+
+	@EnableScheduling
+	@Configuration(proxyBeanMethods = false)
+	static class Application {
+
+		@Bean
+		Jobs jobs(ApplicationContext context) {
+			return new Jobs(context.getId() + "@" + System.identityHashCode(context));
+		}
+
+		@Bean
+		ThreadPoolTaskSchedulerCustomizer clock(Environment environment) {
+			return (scheduler) -> scheduler.setClock(Clock.offset(Clock.systemDefaultZone(),
+					Duration.ofMillis(environment.getProperty("ahead", Long.class, 0L))));
+		}
+
+	}
+
+	static class Jobs {
+
+		private final String instance;
+
+		Jobs(String instance) {
+			this.instance = instance;
+		}
+
+		@Scheduled(cron = "* * * * * *")
+		@SingleRunner("transaction")
+		void transaction() {
+			note("transaction");
+		}
+
+		@Scheduled(cron = "* * * * * *")
+		@SingleRunner(key = "session", scope = LockScope.SESSION)
+		void session() {
+			note("session");
+		}
+
+		@Scheduled(cron = "*/3 * * * * *")
+		@SingleRunner(key = "long-1", scope = LockScope.SESSION)
+		void one() {
+			takeLong("long-1");
+		}
+
+		@Scheduled(cron = "*/3 * * * * *")
+		@SingleRunner(key = "long-2", scope = LockScope.SESSION)
+		void two() {
+			takeLong("long-2");
+		}
+
+		@Scheduled(cron = "*/3 * * * * *")
+		@SingleRunner("long-3")
+		void three() {
+			takeLong("long-3");
+		}
+
+		@Scheduled(cron = "*/3 * * * * *")
+		@SingleRunner("long-4")
+		void four() {
+			takeLong("long-4");
+		}
+
+		@Scheduled(cron = "*/3 * * * * *")
+		@SingleRunner(key = "long-5", scope = LockScope.SESSION)
+		void five() {
+			takeLong("long-5");
+		}
+
+		@Scheduled(cron = "*/3 * * * * *")
+		@SingleRunner("long-6")
+		void six() {
+			takeLong("long-6");
+		}
+
+		@SingleRunner(key = "by-hand", scope = LockScope.SESSION)
+		void byHand() {
+		}
+
+		private void takeLong(String key) {
+			note(key);
+			Pause.of(Duration.ofMillis(1500));
+		}
+
+		private void note(String key) {
+			Instant tick = LockContext.current().flatMap(LockContext::tick).orElseThrow();
+			RUNS.add(new Run(key, this.instance, tick, Instant.now()));
+		}
+
+	}
+
+	private record Run(String key, String instance, Instant tick, Instant begun) {
+
+		private Duration late() {
+			return Duration.between(this.tick, this.begun);
+		}
+
+	}
+
+}
