@@ -168,8 +168,8 @@ final class OperatorActions {
 	private ActionDescriptor reschedule(JobDescriptor job, JobRegistry.Schedule schedule, @Nullable String reason,
 			String user) {
 		JobId id = new JobId(job.namespace(), job.key());
-		Instant effectiveAt = asking(id, () -> this.registry.reschedule(id, schedule, user, reason));
 		audit(job.namespace(), job.key(), RESCHEDULED, user);
+		Instant effectiveAt = asking(id, () -> this.registry.reschedule(id, schedule, user, reason));
 		return new ActionDescriptor(job.key(), job.namespace(), RESCHEDULED, user, null, null, effectiveAt);
 	}
 

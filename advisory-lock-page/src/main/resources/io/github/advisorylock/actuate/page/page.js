@@ -11,6 +11,7 @@ const acts = {
   resumed: ["Resume job", "Instances run it again from its next call on.", "is resumed"],
   running: ["Run now", "It runs once, now, on the instance that answers, whatever its schedule. No other instance runs it meanwhile.", "is running"],
   retried: ["Retry tick", "The tick that was tried and not completed is tried again now, by this instance if it has the job, else by one that makes up for it.", "has its tick tried again"],
+  rescheduled: ["Change schedule", "It holds on all instances from half a minute on, over restarts and releases, until it is changed again. Nothing stands for the schedule of the annotation.", "has that schedule from"],
   cancelled: ["Cancel run", "The instance that runs it is told that its lock is lost, and interrupts it. No other instance runs it before it has ended.", "was told to end, and still has its lock", "danger"],
   forgotten: ["Forget job", "Its ticks and its runs are removed from the ledger. Only if no instance has it any more.", "is forgotten", "danger"],
   "all-paused": ["Pause everything", "No instance runs any job of this namespace that the ledger records from its next call on, until everything is resumed. Runs that are under way go on.", "is paused"],
@@ -25,6 +26,7 @@ const problems = {
   SCHEDULES_DIFFER: ["job has different schedules on two instances", "jobs have different schedules on two instances"],
   MEMBERS_DIFFER: ["group of instances guards something else", "groups of instances guard something else"],
   INSTANCE_VANISHED: ["instance vanished", "instances vanished"], CLOCK_SKEW: ["instance has a wrong clock", "instances have wrong clocks"],
+  ANNOTATION_CHANGED: ["job has a new annotation, but the schedule of an operator", "jobs have new annotations, but the schedules of operators"],
   PAUSED: ["job is paused", "jobs are paused"]
 };
 
@@ -206,6 +208,11 @@ function schedule(one) {
   return html`<span class="schedule"><code>${one.expression || one.type}</code>${one.zone ? " " + one.zone : one.interval ? " every " + span(millis(one.interval)) : ""}</span>`;
 }
 
+/* What an operator has chosen. */
+function chosen(one) {
+  return html`${one.cron || one.interval ? schedule({ ...one, expression: one.cron, type: "" }) : "that of the annotation"} from ${time(one.effectiveAt)} on, ${pausedText(one)}`;
+}
+
 /* Views */
 
 function jobs() {
@@ -247,7 +254,7 @@ function why(job) {
 
 function row(job) {
   const run = job.lastRun;
-  return html`<tr data-key="${name(job)}" data-state="${job.state}"><th scope="row" class="job">${jobLink(job)}<small class="place">${job.namespace} · ${job.method}</small>${(job.schedules || []).map(schedule)}</th>
+  return html`<tr data-key="${name(job)}" data-state="${job.state}"><th scope="row" class="job">${jobLink(job)}<small class="place">${job.namespace} · ${job.method}</small>${(job.schedules || []).map(schedule)}${job.rescheduled && html` <span class="by">now ${chosen(job.rescheduled)}</span>`}</th>
     ${cell("State", html`${badge(job.state)} ${why(job)}`, "state")}${cell("Next", time(job.next), "next")}
     ${cell("Last", run ? html`${badge(run.outcome || "RUNNING")} ${time(run.startedAt)} <small>${run.duration ? span(millis(run.duration)) : ""} on ${run.instance}</small> ${run.error && html`<code class="error">${run.error}</code>`}` : "", "last")}
     ${cell("Calls", calls(job.outcomes), "calls")}</tr>`;
@@ -270,7 +277,7 @@ function job() {
       ${failed.stackTrace ? html`<details id="stack"><summary>Stack trace</summary><pre tabindex="0">${failed.stackTrace}</pre></details>` : ""}</section>` : ""}
     ${hung ? html`<section id="hung"><h2>What the run of ${time(hung.startedAt)} was doing for long</h2><pre tabindex="0">${hung.hangStack}</pre></section>` : ""}
     <div class="cards"><section id="about-job"><h2>Job</h2><dl><dt>Method</dt><dd>${one.method || "unknown"}</dd><dt>Scope</dt><dd>${one.scope || "unknown"}</dd>${one.permits ? html`<dt>At a time</dt><dd>${one.permits}</dd>` : ""}
-      <dt>Schedule</dt><dd>${one.schedules ? one.schedules.map(schedule) : "none"}</dd><dt>Next run</dt><dd>${time(one.next) || "not planned"}</dd>
+      <dt>Schedule</dt><dd>${one.schedules ? one.schedules.map(schedule) : "none"}</dd>${one.rescheduled ? html`<dt>Instead</dt><dd id="chosen">${chosen(one.rescheduled)}</dd>` : ""}<dt>Next run</dt><dd>${time(one.next) || "not planned"}</dd>
       ${one.lastTick ? html`<dt>Last tick</dt><dd>${time(one.lastTick)}</dd>` : ""}${one.completedAt ? html`<dt>Completed</dt><dd>${time(one.completedAt)}</dd>` : ""}
       <dt>Calls on ${answer.instance}</dt><dd>${Object.keys(one.outcomes || {}).length ? calls(one.outcomes) : "none"}</dd></dl></section>
     <section id="statistics"><h2>Last ${count(statistics.runs || 0, "run", "runs")}</h2><dl><dt>Executed</dt><dd>${statistics.executed || 0}</dd><dt>Failed in a row</dt><dd>${statistics.failures || 0}</dd>
@@ -421,7 +428,7 @@ async function act(what) {
     const wanted = what.state.replace("all-", "");
     const { response, body } = await send(settings.endpoint + (what.all ? "" : path(what.namespace, what.name)), {
       method: "POST",
-      body: JSON.stringify({ state: wanted, reason: what.reason || undefined, since: what.since, tick: what.tick, transactionManager: query().get("manager") || undefined }),
+      body: JSON.stringify({ state: wanted, reason: what.reason || undefined, since: what.since, tick: what.tick, ...what.schedule, transactionManager: query().get("manager") || undefined }),
       headers: { "Content-Type": "application/json", "X-Requested-With": "advisorylockspage", ...csrf() }
     });
     const result = body || {};
@@ -435,7 +442,7 @@ async function act(what) {
       say(what.key, subject + " ended: " + result.outcome + (result.error ? ", " + result.error : ""), result.outcome === "FAILED");
     }
     else {
-      say(what.key, subject + " " + (result.outcome ? "has ended" : acts[what.state][2]) + (what.all ? ": " + count(result.jobs, "job", "jobs") : ""));
+      say(what.key, subject + " " + (result.outcome ? "has ended" : acts[what.state][2]) + (result.effectiveAt ? " " + clock(new Date(result.effectiveAt)).time + " on" : "") + (what.all ? ": " + count(result.jobs, "job", "jobs") : ""));
     }
   }
   catch (error) {
@@ -479,12 +486,44 @@ function ask(state, place) {
     : html``).text;
   $("confirm-yes").disabled = false;
   $("confirm-over").textContent = "";
-  $("confirm-why").hidden = !state.endsWith("paused");
+  const [old] = state === "rescheduled" ? answer.job.schedules : [];
+  const present = answer.job?.rescheduled || old;
+  $("confirm-schedule").hidden = !old;
+  if (old) {
+    $("confirm-about").innerHTML = html`In the annotation: ${schedule(old)}${answer.job.rescheduled && html` Now: ${chosen(answer.job.rescheduled)}`}`.text;
+    $("confirm-kind").textContent = old.expression ? "Cron expression" : "Interval, as PT10M";
+    $("confirm-when").value = present.cron || present.expression || present.interval || "";
+    $("confirm-tz").parentElement.hidden = !old.expression;
+    $("confirm-tz").value = present.zone || "";
+    asked.kind = old.expression ? "cron" : "interval";
+    preview();
+  }
+  $("confirm-why").hidden = !old && !state.endsWith("paused");
   $("confirm-reason").value = "";
   $("confirm-yes").textContent = verb;
   $("confirm-yes").className = danger || "";
   $("confirm").showModal();
   $("confirm-no").focus();
+}
+
+/* Nothing is confirmed whose next times were not shown. */
+async function preview() {
+  const when = $("confirm-when").value.trim();
+  const mine = asked.schedule = { [asked.kind]: when || undefined, zone: asked.kind === "cron" && when && $("confirm-tz").value.trim() || undefined };
+  const manager = query().get("manager");
+  $("confirm-yes").disabled = true;
+  $("confirm-over").textContent = $("confirm-times").textContent = "";
+  try {
+    const { response, body } = await send(settings.endpoint + path(asked.namespace, asked.name) + "?" + new URLSearchParams({ [asked.kind]: when, ...(mine.zone && { zone: mine.zone }), ...(manager && { transactionManager: manager }) }));
+    if (mine === asked.schedule) {
+      $("confirm-yes").disabled = !response.ok;
+      $("confirm-over").textContent = response.ok ? "" : body?.error || "status " + response.status;
+      $("confirm-times").innerHTML = response.ok ? html`Next, in ${$("zone").textContent.substring(9)}: ${body.next.map((one, i) => html`${i ? ", " : ""}${time(one)}`)}`.text : "";
+    }
+  }
+  catch (error) {
+    $("confirm-over").textContent = "There is no answer: " + error.message;
+  }
 }
 
 /* What is shown behind the dialog goes on, and the dialog says so when what it is about has ended. */
@@ -517,6 +556,7 @@ document.addEventListener("click", (event) => {
   }
 });
 $("confirm").querySelector("form").addEventListener("submit", () => act({ ...asked, reason: $("confirm-reason").value.trim() }));
+$("confirm-schedule").addEventListener("input", preview);
 $("confirm-no").addEventListener("click", () => $("confirm").close());
 $("filter").addEventListener("submit", (event) => {
   event.preventDefault();

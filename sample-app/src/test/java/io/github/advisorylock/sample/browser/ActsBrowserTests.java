@@ -20,6 +20,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.openqa.selenium.WebElement;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -82,6 +83,34 @@ class ActsBrowserTests extends AbstractBrowserTests {
 					() -> assertThat(page.element("#open").getText()).contains("2026-01-01", "was tried 1 time"));
 		page.press(MAIL, "running");
 		assertThat(page.element("#confirm-about").getText()).contains("2026-01-01", "stays open");
+	}
+
+	@Test
+	void anotherScheduleShowsItsNextTimesBeforeItIsConfirmed() {
+		OperatorPage page = page();
+		page.press(MAIL, "rescheduled");
+		assertThat(page.element("#confirm-about").getText()).contains("In the annotation:", "0 0 3 1 1 *");
+		when(page, "nonsense");
+		OperatorPage.await()
+			.untilAsserted(() -> assertThat(page.element("#confirm-over").getText()).contains("no cron expression"));
+		assertThat(page.element("#confirm-yes").isEnabled()).isFalse();
+		when(page, "0 30 4 1 2 *");
+		OperatorPage.await()
+			.untilAsserted(() -> assertThat(page.element("#confirm-times").getText().split("-02-01 ")).hasSize(6));
+		assertThat(fleet.query("SELECT expression FROM advisory_lock_schedule")).isEmpty();
+		page.confirm();
+		OperatorPage.await()
+			.untilAsserted(() -> assertThat(page.status(MAIL)).contains("has that schedule from", "on"));
+		assertThat(fleet.query("SELECT expression FROM advisory_lock_schedule")).containsExactly("0 30 4 1 2 *");
+		OperatorPage.await()
+			.untilAsserted(() -> assertThat(page.element("#chosen").getText()).contains("0 30 4 1 2 *", "on, since"));
+		fleet.execute("DELETE FROM advisory_lock_schedule");
+	}
+
+	private static void when(OperatorPage page, String text) {
+		WebElement field = page.element("#confirm-when");
+		field.clear();
+		field.sendKeys(text);
 	}
 
 	@Test

@@ -32,7 +32,7 @@ import org.springframework.util.StringUtils;
  */
 final class TranscriptText {
 
-	private static final int WIDTH = 110;
+	private static final int WIDTH = 130;
 
 	private static final Map<Pattern, String> FIXED = Map.of(Pattern.compile("(\"next(?:Here)?\": )\"[^\"]+\""),
 			"$1\"2026-03-02T02:00:00Z\"", Pattern.compile("\"20[^\"]+Z\"(?<!T02:00:00Z\")"),
