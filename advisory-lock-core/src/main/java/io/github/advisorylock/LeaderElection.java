@@ -17,6 +17,7 @@
 package io.github.advisorylock;
 
 import java.util.OptionalLong;
+import java.util.Set;
 
 /**
  * Tells whether this instance of the application leads a role. Each role has at most one
@@ -73,6 +74,23 @@ public interface LeaderElection {
 	 * @throws IllegalArgumentException if that is no name of a role
 	 */
 	void resign(String role);
+
+	/**
+	 * Return the shards of a role that this instance leads. A role in shards is that many
+	 * roles, <code>outbox#0</code>, <code>outbox#1</code> and so on: once it was asked
+	 * for here, {@link #isLeader}, {@link #term} and {@link #resign} take the name of
+	 * one, too, and {@link #resign} that of the whole role. An instance takes no more
+	 * than its share, the number of shards by that of the instances, rounded up, and
+	 * gives up what is above when one joins; a shard that nobody has taken for a while is
+	 * led above the share.
+	 * @param role the name of the role
+	 * @param number in how many shards it is led, 1 to 64, on each instance the same
+	 * @return the numbers of the shards, from 0, in order
+	 * @throws IllegalArgumentException if that is no name of a role, or no such number
+	 * @throws IllegalStateException if this instance runs for the role in another number
+	 * of shards or undivided, or for too many roles
+	 */
+	Set<Integer> shards(String role, int number);
 
 	/**
 	 * Return whether a text is the name of a role: 1 to 64 letters, digits, dots,

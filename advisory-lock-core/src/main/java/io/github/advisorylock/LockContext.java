@@ -88,6 +88,21 @@ public interface LockContext {
 	}
 
 	/**
+	 * Return the shard that the current call of a {@code @LeaderOnly} method is for,
+	 * where its role is led in shards.
+	 * @return the number of the shard, from 0
+	 * @throws IllegalStateException if the thread is in no such call
+	 */
+	static int currentShard() {
+		if (TransactionSynchronizationManager.getResource(LeaderElection.class) instanceof String shard) {
+			return Integer.parseInt(shard.substring(shard.indexOf('#') + 1));
+		}
+		throw new IllegalStateException("Failed to find the shard of the current call: thread '"
+				+ Thread.currentThread().getName() + "' is in no call of a method whose role is led in shards; set "
+				+ "'shards' of its @LeaderOnly, and call this from the thread on which the method was called");
+	}
+
+	/**
 	 * Return the planned time that the innermost run of the current thread is for. What
 	 * is worked out from it, rather than from the clock, is right for a run that comes
 	 * late, too.

@@ -75,4 +75,20 @@ public @interface LeaderOnly {
 	 */
 	boolean onElection() default false;
 
+	/**
+	 * In how many parts the role is led, 1 to 64: each is a role of its own, named
+	 * <code>outbox#0</code>, <code>outbox#1</code> and so on, and the instances share
+	 * them evenly. The method, which must return nothing, is called once for each shard
+	 * that this instance leads, in order, on the thread of the caller;
+	 * {@link io.github.advisorylock.LockContext#currentShard()} tells which one. A call
+	 * that fails does not keep the other shards from theirs: its exception is thrown
+	 * after them, with those of later ones suppressed. With {@link #onElection()} the
+	 * method is called for the shard that this instance begins to lead. All methods of a
+	 * role must have the same number.
+	 * <p>
+	 * Default is 0: the role is not divided.
+	 * @return the number of shards
+	 */
+	int shards() default 0;
+
 }

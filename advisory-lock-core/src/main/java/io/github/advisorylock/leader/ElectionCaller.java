@@ -54,16 +54,19 @@ final class ElectionCaller {
 	 */
 	void call(String role) {
 		this.methods.stream()
-			.filter((method) -> method.onElection() && method.role().equals(role))
-			.forEach(this::callLater);
+			.filter((method) -> method.onElection() && method.role().equals(LeaderOnlyGate.undivided(role)))
+			.forEach((method) -> callLater(method, role));
 	}
 
 	@SuppressWarnings("FutureReturnValueIgnored") // the call reports its own failure
-	private void callLater(LeaderOnlyMethod method) {
+	private void callLater(LeaderOnlyMethod method, String role) {
 		String name = method.method().getName() + "' of bean '" + method.beanName() + "'";
 		Runnable call = new SafeTask("The call of '" + name + " on election failed",
-				() -> SingleRunnerAnnotationBeanPostProcessor.call(this.beanFactory.getBean(method.beanName()),
-						method.method()));
+				() -> LeaderOnlyInterceptor.inShard((method.shards() > 0) ? role : null, () -> {
+					SingleRunnerAnnotationBeanPostProcessor.call(this.beanFactory.getBean(method.beanName()),
+							method.method());
+					return null;
+				}));
 		new SafeTask("Failed to call '" + name + " on election", () -> {
 			TaskScheduler available = this.schedulers.getIfUnique();
 			if (available != null) {

@@ -19,7 +19,9 @@ package io.github.advisorylock.leader;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 
 import io.github.advisorylock.AdvisoryLockKey;
@@ -55,6 +57,8 @@ final class Elector {
 
 	private final Collection<LeaderRole> roles;
 
+	private final Collection<Shards> shards;
+
 	private final LockSession session;
 
 	private volatile boolean active;
@@ -64,10 +68,13 @@ final class Elector {
 	/**
 	 * Create an elector that has not begun.
 	 * @param roles the roles, which others may add to
+	 * @param shards those of them that are shared with other instances, which others may
+	 * add to
 	 * @param session carries their locks
 	 */
-	Elector(Collection<LeaderRole> roles, LockSession session) {
+	Elector(Collection<LeaderRole> roles, Collection<Shards> shards, LockSession session) {
 		this.roles = roles;
+		this.shards = shards;
 		this.session = session;
 		this.scheduler = LockScheduler.on(session.executor(), session.threads());
 		this.watcher = LockScheduler.onTimer(session.threads());
@@ -111,6 +118,7 @@ final class Elector {
 			return;
 		}
 		this.scheduler.next(PAUSE_AFTER_FAILURE, this.turn);
+		this.shards.forEach(Shards::share);
 		campaign();
 		this.roles.forEach(this::advance);
 		if (this.roles.stream().anyMatch((role) -> role.leadership().isLeader())) {
@@ -132,11 +140,13 @@ final class Elector {
 			return;
 		}
 		List<LeaderRole> candidates = this.roles.stream().filter((role) -> role.isListening() || role.isDue()).toList();
+		Set<AdvisoryLockKey> seen = new HashSet<>();
+		this.shards.forEach((role) -> seen.addAll(role.leftToOthers()));
 		List<AdvisoryLockKey> keys = candidates.stream().map(LeaderRole::key).toList();
 		long asked = this.session.ticker().nanoTime();
 		try {
 			List<Hold> holds = candidates.stream().map(LeaderRole::runForLock).toList();
-			List<@Nullable String> holders = this.session.tryLocks(holds, PostgresLeaderStatements.campaign(keys),
+			List<@Nullable String> holders = this.session.tryLocks(holds, PostgresLeaderStatements.campaign(keys, seen),
 					PostgresLeaderStatements.candidacies(keys));
 			for (int i = 0; i < candidates.size(); i++) {
 				candidates.get(i).count(holders.get(i), asked);

@@ -22,6 +22,8 @@ import io.github.advisorylock.LockLostException;
 import io.github.advisorylock.jdbc.WorkContext;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.util.Assert;
+
 /**
  * Lets calls begin that only the leader of a role makes, and knows when they have ended:
  * a role is not handed over in between.
@@ -38,6 +40,35 @@ interface LeaderOnlyGate {
 	 * role was lost meanwhile
 	 */
 	@Nullable Work beginWork(String role) throws LockLostException;
+
+	/**
+	 * The most shards that a role may have.
+	 */
+	int MOST_SHARDS = 64;
+
+	/**
+	 * Return the name of a shard, which is a role of its own.
+	 */
+	static String shard(String role, int number) {
+		return role + "#" + number;
+	}
+
+	/**
+	 * Return the name of the role that a shard belongs to.
+	 */
+	static String undivided(String shard) {
+		return shard.replaceFirst("#\\d{1,2}$", "");
+	}
+
+	/**
+	 * Make sure that a role may be led in so many shards.
+	 */
+	static void checkShards(String role, int number) {
+		Assert.isTrue(LeaderElection.isRole(role), () -> "'role' must be 1 to 64 letters, digits, dots, underscores "
+				+ "or hyphens, and is '" + role + "'");
+		Assert.isTrue(number >= 1 && number <= MOST_SHARDS,
+				() -> "The number of shards of role '" + role + "' must be 1 to " + MOST_SHARDS + ", and is " + number);
+	}
 
 	/**
 	 * Return the gate of an election, which is one itself if it minds what is running.

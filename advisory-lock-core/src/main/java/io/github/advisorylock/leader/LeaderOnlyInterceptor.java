@@ -22,6 +22,7 @@ import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
 
+import io.github.advisorylock.LeaderElection;
 import io.github.advisorylock.annotation.LeaderOnly;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.aopalliance.intercept.MethodInvocation;
@@ -29,9 +30,11 @@ import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.aop.ProxyMethodInvocation;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.core.MethodClassKey;
 import org.springframework.core.annotation.AnnotatedElementUtils;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.util.Assert;
 import org.springframework.util.StringValueResolver;
 
@@ -42,7 +45,7 @@ class LeaderOnlyInterceptor implements MethodInterceptor {
 
 	private static final Log logger = LogFactory.getLog(LeaderOnlyInterceptor.class);
 
-	private final Map<MethodClassKey, Optional<String>> roles = new ConcurrentHashMap<>();
+	private final Map<MethodClassKey, Optional<Role>> roles = new ConcurrentHashMap<>();
 
 	private final StringValueResolver placeholders;
 
@@ -63,18 +66,76 @@ class LeaderOnlyInterceptor implements MethodInterceptor {
 		Object target = invocation.getThis();
 		Assert.state(target != null, "'target' must not be null");
 		Method method = invocation.getMethod();
-		String role = getRole(method, target.getClass());
+		Role role = find(method, target.getClass());
 		if (role == null) {
 			return invocation.proceed();
 		}
-		LeaderOnlyGate.Work work = this.gate.get().beginWork(role);
+		if (role.shards > 0) {
+			runShards(role, invocation);
+			return null;
+		}
+		LeaderOnlyGate.Work work = this.gate.get().beginWork(role.name);
 		if (work != null) {
 			return run(work, invocation);
 		}
 		if (logger.isDebugEnabled()) {
-			logger.debug("Skipped '" + method.getName() + "': this instance does not lead role '" + role + "'");
+			logger.debug("Skipped '" + method.getName() + "': this instance does not lead role '" + role.name + "'");
 		}
 		return (method.getReturnType() == Optional.class) ? Optional.empty() : null;
+	}
+
+	/**
+	 * What is called within a call for a shard of the same role is a part of that.
+	 */
+	private void runShards(Role role, MethodInvocation invocation) throws Throwable {
+		if (TransactionSynchronizationManager.getResource(LeaderElection.class) instanceof String around
+				&& LeaderOnlyGate.undivided(around).equals(role.name)) {
+			runShard(around, invocation);
+			return;
+		}
+		Throwable failure = null;
+		for (int i = 0; i < role.shards; i++) {
+			String shard = LeaderOnlyGate.shard(role.name, i);
+			try {
+				inShard(shard, () -> runShard(shard, invocation));
+			}
+			catch (Throwable ex) {
+				if (failure == null) {
+					failure = ex;
+				}
+				else if (failure != ex) {
+					failure.addSuppressed(ex);
+				}
+			}
+		}
+		if (failure != null) {
+			throw failure;
+		}
+	}
+
+	private @Nullable Object runShard(String shard, MethodInvocation invocation) throws Throwable {
+		LeaderOnlyGate.Work work = this.gate.get().beginWork(shard);
+		return (work != null) ? run(work, ((ProxyMethodInvocation) invocation).invocableClone()) : null;
+	}
+
+	/**
+	 * Do something on the current thread for one shard.
+	 * @param shard its name, {@code null} for none
+	 */
+	static <E extends Throwable> void inShard(@Nullable String shard, Part<E> part) throws E {
+		Object around = TransactionSynchronizationManager.unbindResourceIfPossible(LeaderElection.class);
+		if (shard != null) {
+			TransactionSynchronizationManager.bindResource(LeaderElection.class, shard);
+		}
+		try {
+			part.run();
+		}
+		finally {
+			TransactionSynchronizationManager.unbindResourceIfPossible(LeaderElection.class);
+			if (around != null) {
+				TransactionSynchronizationManager.bindResource(LeaderElection.class, around);
+			}
+		}
 	}
 
 	private static @Nullable Object run(LeaderOnlyGate.Work work, MethodInvocation invocation) throws Throwable {
@@ -95,15 +156,39 @@ class LeaderOnlyInterceptor implements MethodInterceptor {
 	 * @return the role, or {@code null} when every instance runs the method
 	 */
 	@Nullable String getRole(Method method, Class<?> targetClass) {
+		Role role = find(method, targetClass);
+		return (role != null) ? role.name : null;
+	}
+
+	private @Nullable Role find(Method method, Class<?> targetClass) {
 		return this.roles
 			.computeIfAbsent(new MethodClassKey(method, targetClass),
 					(key) -> Optional.ofNullable(findRole(AopUtils.getMostSpecificMethod(method, targetClass))))
 			.orElse(null);
 	}
 
-	private @Nullable String findRole(Method method) {
+	private @Nullable Role findRole(Method method) {
 		LeaderOnly annotation = AnnotatedElementUtils.findMergedAnnotation(method, LeaderOnly.class);
-		return (annotation != null) ? this.placeholders.resolveStringValue(annotation.value()) : null;
+		String name = (annotation != null) ? this.placeholders.resolveStringValue(annotation.value()) : null;
+		return (annotation != null && name != null) ? new Role(name, annotation.shards()) : null;
+	}
+
+	/**
+	 * What is done for one shard.
+	 *
+	 * @param <E> what it may throw
+	 */
+	interface Part<E extends Throwable> {
+
+		/**
+		 * Do it.
+		 */
+		@Nullable Object run() throws E;
+
+	}
+
+	private record Role(String name, int shards) {
+
 	}
 
 }

@@ -26,8 +26,9 @@ import io.github.advisorylock.annotation.LeaderOnly;
  * @param beanName the name of the bean
  * @param method the annotated method
  * @param role the role whose leader runs it
+ * @param shards in how many shards the role is led, 0 if it is not divided
  * @param onElection whether it is called when an instance begins to lead
  */
-record LeaderOnlyMethod(String beanName, Method method, String role, boolean onElection) {
+record LeaderOnlyMethod(String beanName, Method method, String role, int shards, boolean onElection) {
 
 }

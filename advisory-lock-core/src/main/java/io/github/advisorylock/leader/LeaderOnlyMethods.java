@@ -20,6 +20,8 @@ import java.lang.reflect.Method;
 import java.util.Collection;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
 
 import io.github.advisorylock.LeaderElection;
 import io.github.advisorylock.annotation.AnnotatedMethods;
@@ -89,7 +91,12 @@ public class LeaderOnlyMethods extends AnnotatedMethods implements SmartInitiali
 								+ "every instance the leader.",
 						null);
 			}
-			available.isLeader(method.role());
+			if (method.shards() > 0) {
+				available.shards(method.role(), method.shards());
+			}
+			else {
+				available.isLeader(method.role());
+			}
 		}
 	}
 
@@ -104,10 +111,17 @@ public class LeaderOnlyMethods extends AnnotatedMethods implements SmartInitiali
 
 	/**
 	 * Return the roles of the beans that were created so far.
-	 * @return the names of the roles, each once
+	 * @return the names of the roles, each once, and of shards instead of what is divided
 	 */
 	public List<String> getRoles() {
-		return this.methods.stream().map(LeaderOnlyMethod::role).distinct().toList();
+		return this.methods.stream()
+			.flatMap(
+					(method) -> (method.shards() > 0)
+							? IntStream.range(0, method.shards())
+								.mapToObj((shard) -> LeaderOnlyGate.shard(method.role(), shard))
+							: Stream.of(method.role()))
+			.distinct()
+			.toList();
 	}
 
 	@Override
@@ -128,8 +142,9 @@ public class LeaderOnlyMethods extends AnnotatedMethods implements SmartInitiali
 	private LeaderOnlyMethod create(String beanName, Class<?> targetClass, Method method) {
 		checkMethod(beanName, method, "leadership may be over before the work is done");
 		checkReturnType(beanName, method);
-		return new LeaderOnlyMethod(beanName, method, role(beanName, method, targetClass),
-				isCalledOnElection(beanName, method));
+		String role = role(beanName, method, targetClass);
+		int shards = shards(beanName, method, role);
+		return new LeaderOnlyMethod(beanName, method, role, shards, isCalledOnElection(beanName, method));
 	}
 
 	private void checkReturnType(String beanName, Method method) {
@@ -141,6 +156,29 @@ public class LeaderOnlyMethods extends AnnotatedMethods implements SmartInitiali
 					"Return another object that may be null, or an Optional, or ask LeaderElection in the method instead.",
 					null);
 		}
+	}
+
+	private int shards(String beanName, Method method, String role) {
+		LeaderOnly annotation = AnnotatedElementUtils.findMergedAnnotation(method, LeaderOnly.class);
+		int shards = (annotation != null) ? annotation.shards() : 0;
+		if (shards < 0 || shards > LeaderOnlyGate.MOST_SHARDS) {
+			throw invalid(beanName, method, "is unusable: attribute 'shards' is " + shards,
+					"Use 1 to " + LeaderOnlyGate.MOST_SHARDS + ", or leave it out.", null);
+		}
+		if (shards > 0 && method.getReturnType() != void.class) {
+			throw invalid(beanName, method, "must return nothing: it is called once for each of the shards of role '"
+					+ role + "' that an instance leads", "Return void.", null);
+		}
+		for (LeaderOnlyMethod other : this.methods) {
+			if (other.role().equals(role) && other.shards() != shards) {
+				throw invalid(beanName, method,
+						"is unusable: attribute 'shards' of role '" + role + "' is " + shards + ", and "
+								+ other.shards() + " on method '" + other.method().getName() + "' of bean '"
+								+ other.beanName() + "'",
+						"Use one number for all methods of the role, or another role.", null);
+			}
+		}
+		return shards;
 	}
 
 	private boolean isCalledOnElection(String beanName, Method method) {

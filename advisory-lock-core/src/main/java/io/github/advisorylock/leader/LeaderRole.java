@@ -95,6 +95,14 @@ final class LeaderRole {
 
 	private boolean failing;
 
+	private boolean free;
+
+	private long freeSince;
+
+	private String parts = "";
+
+	private boolean told;
+
 	/**
 	 * Create a role that this application follows.
 	 * @param name the name of the role
@@ -124,6 +132,39 @@ final class LeaderRole {
 			wake.run();
 		});
 		this.subject = key.isPair() ? key.classId() + "/" + key.objectId() : Long.toString(key.value());
+	}
+
+	/**
+	 * Be one of so many shards, which is announced, too.
+	 */
+	LeaderRole oneOf(int shards) {
+		this.parts = " of " + shards;
+		return this;
+	}
+
+	/**
+	 * Return whether the latest look has shown that nobody has the lock.
+	 */
+	boolean isFree() {
+		return this.free;
+	}
+
+	/**
+	 * Return for how many nanoseconds looks have shown nobody with the lock.
+	 */
+	long freeFor() {
+		return this.free ? this.ticker.nanoTime() - this.freeSince : 0;
+	}
+
+	/**
+	 * Look at once.
+	 */
+	void invite() {
+		this.invited = true;
+	}
+
+	boolean isLeading() {
+		return this.state == State.LEADER;
 	}
 
 	AdvisoryLockKey key() {
@@ -159,7 +200,14 @@ final class LeaderRole {
 		if (message.equals(resigned())) {
 			this.previous.resigned(process);
 		}
-		else if (message.equals(elected())) {
+		else if (message.startsWith(this.subject + " elected")) {
+			if (!this.told && !message.equals(elected())) {
+				this.told = true;
+				logger.warn("Another instance leads role '" + this.name + "' in another number of shards than this one,"
+						+ " which leads it as one" + this.parts
+						+ ": no shard has two leaders, but work may be done for "
+						+ "both, or for none. Use the same 'shards' of @LeaderOnly on all instances");
+			}
 			this.previous.elected();
 			// the process that leads now must be known before it can resign
 			this.invited = true;
@@ -216,6 +264,9 @@ final class LeaderRole {
 	 */
 	void count(@Nullable String holder, long asked) {
 		this.failing = false;
+		boolean wasFree = this.free;
+		this.free = holder != null && holder.isEmpty();
+		this.freeSince = (wasFree && this.free) ? this.freeSince : asked;
 		if (holder == null) {
 			this.state = State.WAITING;
 			this.due = this.ticker.nanoTime() + this.window;
@@ -324,7 +375,7 @@ final class LeaderRole {
 	}
 
 	private String elected() {
-		return this.subject + " elected";
+		return this.subject + " elected" + this.parts;
 	}
 
 	private String resigned() {

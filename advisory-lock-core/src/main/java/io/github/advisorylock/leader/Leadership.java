@@ -60,6 +60,8 @@ final class Leadership {
 
 	private volatile boolean resigning;
 
+	private volatile boolean yielding;
+
 	private volatile boolean stopping;
 
 	private volatile boolean forced;
@@ -152,6 +154,18 @@ final class Leadership {
 	 */
 	void resign() {
 		this.resigning = true;
+		endWithWork();
+	}
+
+	/**
+	 * As {@link #resign()}, without leaving the role to others for long.
+	 */
+	void giveUp() {
+		this.yielding = true;
+		endWithWork();
+	}
+
+	private void endWithWork() {
 		this.work.whenNone(() -> {
 			endInOrder();
 			this.wake.run();
@@ -188,8 +202,11 @@ final class Leadership {
 		return this.stopping;
 	}
 
-	private boolean isLeaving() {
-		return this.resigning || this.stopping;
+	/**
+	 * Return whether to resign as soon as no work is running.
+	 */
+	boolean isLeaving() {
+		return this.resigning || this.yielding || this.stopping;
 	}
 
 	/**
@@ -257,6 +274,7 @@ final class Leadership {
 	boolean handedOver() {
 		boolean resigned = this.resigning;
 		this.resigning = false;
+		this.yielding = false;
 		return resigned;
 	}
 

@@ -16,13 +16,18 @@
 
 package io.github.advisorylock.leader;
 
+import java.util.List;
 import java.util.Map;
 import java.util.OptionalLong;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.UnaryOperator;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 
 import io.github.advisorylock.AdvisoryLockKeyFactory;
 import io.github.advisorylock.LeaderElection;
@@ -64,9 +69,16 @@ public final class PostgresLeaderElection implements LeaderElection, LeaderOnlyG
 
 	private static final int MOST_ROLES = 100;
 
+	/**
+	 * The server answers a column for each.
+	 */
+	private static final int MOST_ROLES_AND_SHARDS = 512;
+
 	private static final long STOP_SECONDS = 10;
 
 	private final Map<String, LeaderRole> roles = new ConcurrentHashMap<>();
+
+	private final Map<String, Shards> shards = new ConcurrentHashMap<>();
 
 	private final LockSession session;
 
@@ -124,7 +136,7 @@ public final class PostgresLeaderElection implements LeaderElection, LeaderOnlyG
 		this.eventPublisher = eventPublisher;
 		this.shutdown = shutdown;
 		this.events = LockScheduler.inTurn(session.threads());
-		this.elector = new Elector(this.roles.values(), session);
+		this.elector = new Elector(this.roles.values(), this.shards.values(), session);
 	}
 
 	@Override
@@ -139,7 +151,27 @@ public final class PostgresLeaderElection implements LeaderElection, LeaderOnlyG
 
 	@Override
 	public void resign(String role) {
-		join(role).resign();
+		Shards divided = this.shards.get(role);
+		if (divided != null) {
+			divided.roles().forEach((shard) -> shard.leadership().resign());
+			this.elector.wake();
+		}
+		else {
+			join(role).resign();
+		}
+	}
+
+	@Override
+	public Set<Integer> shards(String role, int number) {
+		LeaderOnlyGate.checkShards(role, number);
+		Shards divided = this.shards.get(role);
+		int known = ((divided != null) ? divided : divide(role, number)).roles().size();
+		Assert.state(known == number, () -> "Failed to run for role '" + role + "' in " + number
+				+ " shards: this instance runs for it in " + known + "; use one number for the role, or another role");
+		return IntStream.range(0, number)
+			.filter((shard) -> isLeader(LeaderOnlyGate.shard(role, shard)))
+			.boxed()
+			.collect(Collectors.toCollection(TreeSet::new));
 	}
 
 	@Override
@@ -240,10 +272,38 @@ public final class PostgresLeaderElection implements LeaderElection, LeaderOnlyG
 		}
 		Assert.isTrue(LeaderElection.isRole(role), () -> "'role' must be 1 to 64 letters, digits, dots, underscores "
 				+ "or hyphens, and is '" + role + "'");
-		Assert.state(this.roles.size() < MOST_ROLES,
-				() -> "Failed to run for role '" + role + "': this instance runs for " + MOST_ROLES
-						+ " roles already, each for as long as it lives; names of roles must not be made of data");
 		return found(role);
+	}
+
+	private void checkRoom(String role, int most, int more) {
+		Assert.state(this.roles.size() + more <= most,
+				() -> "Failed to run for role '" + role + "': this instance runs for " + this.roles.size()
+						+ " roles already, each for as long as it lives; names of roles must not be made of data");
+	}
+
+	/**
+	 * The members must be counted when the shares are. Nobody may take a shard before it
+	 * is known as one.
+	 */
+	private synchronized Shards divide(String role, int number) {
+		Shards known = this.shards.get(role);
+		if (known != null) {
+			return known;
+		}
+		Assert.state(!this.roles.containsKey(role), () -> "Failed to run for role '" + role + "' in " + number
+				+ " shards: this instance runs for it undivided; use another role for one of both");
+		checkRoom(role, MOST_ROLES_AND_SHARDS, number);
+		this.session.countMembers(null);
+		List<LeaderRole> parts = IntStream.range(0, number)
+			.mapToObj((shard) -> create(LeaderOnlyGate.shard(role, shard)).oneOf(number))
+			.toList();
+		Shards divided = new Shards(role, parts, this.session);
+		this.shards.put(role, divided);
+		for (int i = 0; i < number; i++) {
+			this.roles.put(LeaderOnlyGate.shard(role, i), parts.get(i));
+		}
+		beginElections();
+		return divided;
 	}
 
 	/**
@@ -251,16 +311,23 @@ public final class PostgresLeaderElection implements LeaderElection, LeaderOnlyG
 	 * sooner than after the next start.
 	 */
 	private synchronized Leadership found(String role) {
-		LeaderRole founded = this.roles.computeIfAbsent(role, (name) -> {
-			LeaderRole added = new LeaderRole(name, this.keyFactory.createKey(this.namespace, KEY_PREFIX + name),
-					this.session, this.termsAbove, this::publish, this.elector::wake);
-			if (!this.running) {
-				added.leadership().stayOut();
-			}
-			return added;
-		});
+		if (!this.roles.containsKey(role)) {
+			Assert.state(!this.shards.containsKey(role), () -> "Failed to run for role '" + role
+					+ "': this instance runs for it in shards; ask for those with 'shards', or use another role");
+			checkRoom(role, MOST_ROLES, 1);
+		}
+		LeaderRole founded = this.roles.computeIfAbsent(role, this::create);
 		beginElections();
 		return founded.leadership();
+	}
+
+	private LeaderRole create(String name) {
+		LeaderRole added = new LeaderRole(name, this.keyFactory.createKey(this.namespace, KEY_PREFIX + name),
+				this.session, this.termsAbove, this::publish, this.elector::wake);
+		if (!this.running) {
+			added.leadership().stayOut();
+		}
+		return added;
 	}
 
 	private void publish(Object event) {

@@ -18,6 +18,7 @@ package io.github.advisorylock.leader;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.stream.Collectors;
 
 import io.github.advisorylock.AdvisoryLockKey;
@@ -60,10 +61,13 @@ final class PostgresLeaderStatements {
 	 * and when it last said something, which is empty where the server does not tell. All
 	 * is empty where it holds the lock no more. Needs no room in the lock table to find
 	 * out which database this is.
+	 * @param keys the locks of the roles
+	 * @param seen those of them that are only looked at, and never taken
 	 */
-	static String campaign(List<AdvisoryLockKey> keys) {
+	static String campaign(List<AdvisoryLockKey> keys, Set<AdvisoryLockKey> seen) {
 		return keys.stream()
-			.map((key) -> key.isPair() ? PAIR_CANDIDACY : CANDIDACY)
+			.map((key) -> (key.isPair() ? PAIR_CANDIDACY : CANDIDACY).replace("WHEN ",
+					seen.contains(key) ? "WHEN false AND " : "WHEN "))
 			.collect(Collectors.joining(", ", "SELECT ", ""));
 	}
 

@@ -17,6 +17,10 @@
 package io.github.advisorylock.leader;
 
 import java.util.OptionalLong;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 
 import io.github.advisorylock.LeaderElection;
 
@@ -31,13 +35,20 @@ public final class UnguardedLeaderElection implements LeaderElection {
 
 	@Override
 	public boolean isLeader(String role) {
-		Assert.isTrue(LeaderElection.isRole(role), () -> "'role' must be the name of a role, and is '" + role + "'");
+		Assert.isTrue(LeaderElection.isRole(LeaderOnlyGate.undivided(role)),
+				() -> "'role' must be the name of a role, and is '" + role + "'");
 		return true;
 	}
 
 	@Override
 	public OptionalLong term(String role) {
 		return isLeader(role) ? OptionalLong.of(0) : OptionalLong.empty();
+	}
+
+	@Override
+	public Set<Integer> shards(String role, int number) {
+		LeaderOnlyGate.checkShards(role, number);
+		return IntStream.range(0, number).boxed().collect(Collectors.toCollection(TreeSet::new));
 	}
 
 	/**

@@ -20,10 +20,13 @@ import java.time.Duration;
 import java.util.List;
 import java.util.OptionalLong;
 import java.util.Set;
+import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.AdvisoryLockKeyFactory;
@@ -240,9 +243,11 @@ public final class InMemoryLocks implements TestLocks {
 
 		@Override
 		public boolean isLeader(String role) {
-			Assert.isTrue(LeaderElection.isRole(role),
+			String undivided = role.replaceFirst("#\\d{1,2}$", "");
+			Assert.isTrue(LeaderElection.isRole(undivided),
 					() -> "'role' must be the name of a role, and is '" + role + "'");
-			return !InMemoryLocks.this.rolesLedElsewhere.contains(role);
+			Set<String> elsewhere = InMemoryLocks.this.rolesLedElsewhere;
+			return !elsewhere.contains(role) && !elsewhere.contains(undivided);
 		}
 
 		@Override
@@ -253,6 +258,14 @@ public final class InMemoryLocks implements TestLocks {
 		@Override
 		public void resign(String role) {
 			leadElsewhere(role, true);
+		}
+
+		@Override
+		public Set<Integer> shards(String role, int number) {
+			return IntStream.range(0, number)
+				.filter((shard) -> isLeader(role + "#" + shard))
+				.boxed()
+				.collect(Collectors.toCollection(TreeSet::new));
 		}
 
 	}

@@ -19,6 +19,7 @@ package io.github.advisorylock.actuate;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalLong;
+import java.util.Set;
 import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 
@@ -84,6 +85,11 @@ class RoleActionsTests {
 		@Override
 		public OptionalLong term(String role) {
 			return OptionalLong.of(1);
+		}
+
+		@Override
+		public Set<Integer> shards(String role, int number) {
+			return Set.of();
 		}
 
 		@Override

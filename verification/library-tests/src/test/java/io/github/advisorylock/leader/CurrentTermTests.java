@@ -17,6 +17,7 @@
 package io.github.advisorylock.leader;
 
 import java.util.List;
+import java.util.Set;
 
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.jdbc.Hold;
@@ -57,7 +58,7 @@ class CurrentTermTests {
 	private static Hold elect(LockSession session) {
 		Hold hold = session.candidate(KEYS.get(0), () -> {
 		});
-		assertThat(session.tryLocks(List.of(hold), PostgresLeaderStatements.campaign(KEYS),
+		assertThat(session.tryLocks(List.of(hold), PostgresLeaderStatements.campaign(KEYS, Set.of()),
 				PostgresLeaderStatements.candidacies(KEYS)))
 			.containsOnlyNulls();
 		return hold;

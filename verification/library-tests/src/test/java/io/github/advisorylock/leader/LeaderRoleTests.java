@@ -22,6 +22,7 @@ import java.sql.Statement;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
@@ -540,7 +541,7 @@ class LeaderRoleTests {
 		long asked = System.nanoTime();
 		List<AdvisoryLockKey> keys = List.of(role.key());
 		Hold candidate = role.runForLock();
-		assertThat(session.tryLocks(List.of(candidate), PostgresLeaderStatements.campaign(keys),
+		assertThat(session.tryLocks(List.of(candidate), PostgresLeaderStatements.campaign(keys, Set.of()),
 				PostgresLeaderStatements.candidacies(keys)))
 			.containsOnlyNulls();
 		role.count(null, asked);
@@ -591,7 +592,7 @@ class LeaderRoleTests {
 		List<AdvisoryLockKey> keys = List.of(AdvisoryLockKey.of("tests", "leader:other"));
 		Hold other = this.session.candidate(keys.get(0), () -> {
 		});
-		this.session.tryLocks(List.of(other), PostgresLeaderStatements.campaign(keys),
+		this.session.tryLocks(List.of(other), PostgresLeaderStatements.campaign(keys, Set.of()),
 				PostgresLeaderStatements.candidacies(keys));
 	}
 

@@ -18,6 +18,7 @@ package io.github.advisorylock.ledger;
 
 import java.util.List;
 import java.util.OptionalLong;
+import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
 
 import io.github.advisorylock.LeaderElection;
@@ -112,6 +113,11 @@ class RunNowTests {
 		@Override
 		public OptionalLong term(String role) {
 			return OptionalLong.of(1);
+		}
+
+		@Override
+		public Set<Integer> shards(String role, int number) {
+			return Set.of();
 		}
 
 		@Override

@@ -1,0 +1,345 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.leader;
+
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.OptionalLong;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.function.IntConsumer;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+
+import io.github.advisorylock.AdvisoryLockKey;
+import io.github.advisorylock.LeaderElection;
+import io.github.advisorylock.LockContext;
+import io.github.advisorylock.annotation.LeaderOnly;
+import io.github.advisorylock.database.LockDatabases;
+import io.github.advisorylock.jdbc.LockSession;
+import io.github.advisorylock.testsupport.ForeignSession;
+import io.github.advisorylock.testsupport.LockContextRunner;
+import io.github.advisorylock.testsupport.TestPostgres;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.ApplicationContext;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+/**
+ * Tests for roles that are led in shards.
+ */
+@Tag("gate")
+class ShardsTests {
+
+	private static final int SHARDS = 8;
+
+	private final List<LeaderElection> instances = new CopyOnWriteArrayList<>();
+
+	private final Map<String, LeaderElection> leaders = new ConcurrentHashMap<>();
+
+	private final List<String> violations = new CopyOnWriteArrayList<>();
+
+	private final ApplicationContextRunner application = LockContextRunner.create()
+		.withPropertyValues("advisory-lock.session.heartbeat=100ms", "advisory-lock.session.dead-client-timeout=600ms")
+		.withBean("jobs", Jobs.class);
+
+	@AfterEach
+	void checkThatNoLockIsLeft() {
+		Awaitility.await().untilAsserted(() -> assertThat(TestPostgres.holders()).isEmpty());
+	}
+
+	@Test
+	void instancesShareTheShardsAndMoveNoMoreThanTheyMust() throws InterruptedException {
+		Thread sampler = new Thread(this::sample, "sampler");
+		sampler.start();
+		this.application.run((first) -> {
+			awaitShares(first);
+			this.application.run((second) -> {
+				Set<Integer> before = shards(first);
+				awaitShares(first, second);
+				assertThat(before).containsAll(shards(first));
+				this.application.run((third) -> {
+					Set<Integer> ofFirst = shards(first);
+					Set<Integer> ofSecond = shards(second);
+					awaitShares(first, second, third);
+					assertThat(ofFirst).containsAll(shards(first));
+					assertThat(ofSecond).containsAll(shards(second));
+				});
+				awaitShares(first, second);
+				TestPostgres.terminate("test");
+				Awaitility.await().until(() -> shards(first).size() + shards(second).size() < SHARDS);
+				awaitShares(first, second);
+			});
+			awaitShares(first);
+		});
+		sampler.interrupt();
+		sampler.join();
+		assertThat(this.violations).isEmpty();
+		assertThat(this.leaders).hasSizeGreaterThan(2 * SHARDS);
+	}
+
+	@Test
+	void methodIsCalledForEachShardInOrderAndAFailingOneDoesNotKeepOthersFromTheirs() {
+		this.application.run((context) -> {
+			awaitShares(context);
+			Jobs jobs = context.getBean(Jobs.class);
+			LeaderElection election = context.getBean(LeaderElection.class);
+			List<Integer> called = new ArrayList<>();
+			jobs.relay((shard) -> {
+				called.add(shard);
+				LockContext current = LockContext.current().orElseThrow();
+				current.checkHeld();
+				assertThat(current.key()).isEqualTo(AdvisoryLockKey.of("test", "leader:outbox#" + shard));
+				assertThat(current.fencingToken()).isEqualTo(election.term("outbox#" + shard)).isPresent();
+			});
+			assertThat(called).containsExactly(0, 1, 2, 3, 4, 5, 6, 7);
+			called.clear();
+			assertThatThrownBy(() -> jobs.relay((shard) -> {
+				called.add(shard);
+				if (shard == 2 || shard == 5) {
+					throw new IllegalStateException("shard " + shard);
+				}
+			})).hasMessage("shard 2").satisfies((failure) -> assertThat(failure.getSuppressed()).hasSize(1));
+			assertThat(called).containsExactly(0, 1, 2, 3, 4, 5, 6, 7);
+			called.clear();
+			jobs.relay((shard) -> {
+				if (shard == 3) {
+					jobs.relay(called::add);
+				}
+			});
+			assertThat(called).as("a call from inside").containsExactly(3);
+			assertThatIllegalStateException().isThrownBy(LockContext::currentShard).withMessageContaining("'shards'");
+		});
+	}
+
+	@Test
+	void shardIsNotGivenUpWhileItsCallIsRunning() {
+		this.application.run((first) -> {
+			awaitShares(first);
+			CountDownLatch begun = new CountDownLatch(1);
+			CountDownLatch end = new CountDownLatch(1);
+			List<Boolean> held = new CopyOnWriteArrayList<>();
+			Thread call = new Thread(() -> first.getBean(Jobs.class).relay((shard) -> {
+				if (shard == 0) {
+					begun.countDown();
+					await(end);
+				}
+				held.add(LockContext.current().orElseThrow().isHeld());
+			}));
+			call.start();
+			await(begun);
+			this.application.run((second) -> {
+				Awaitility.await().until(() -> shards(second).size() >= 3);
+				end.countDown();
+				awaitShares(first, second);
+				call.join();
+			});
+			assertThat(held).isNotEmpty().doesNotContain(false);
+		});
+	}
+
+	@Test
+	void shardThatIsResignedMeanwhileIsNotCalled() {
+		this.application.run((context) -> {
+			awaitShares(context);
+			List<Integer> ended = new CopyOnWriteArrayList<>();
+			LeaderElection election = context.getBean(LeaderElection.class);
+			context.getBean(Jobs.class).relay((shard) -> {
+				if (shard == 0) {
+					election.resign("outbox#5");
+				}
+				ended.add(shard);
+			});
+			assertThat(ended).containsExactly(0, 1, 2, 3, 4, 6, 7);
+			assertThat(shards(context)).doesNotContain(5);
+			election.resign("outbox");
+			assertThat(shards(context)).isEmpty();
+		});
+	}
+
+	/**
+	 * Not each member may run for the role: an older version does not know it.
+	 */
+	@Test
+	void shardsThatAMemberDoesNotTakeAreLedAboveTheShare() {
+		LockContextRunner.create().run((other) -> {
+			LockSession session = other.getBean(LockDatabases.class).of(null).session().get();
+			assertThat(session).isNotNull();
+			session.countMembers(null);
+			other.getBean(LeaderElection.class).isLeader("other");
+			Awaitility.await().until(() -> session.members().isPresent());
+			this.application.run((context) -> {
+				Awaitility.await().until(() -> shards(context).size() == SHARDS / 2);
+				Awaitility.await().until(() -> shards(context).size() == SHARDS);
+			});
+		});
+	}
+
+	@Test
+	void rolesInAnotherNumberOfShardsAreRefused() {
+		this.application.run((context) -> {
+			LeaderElection election = context.getBean(LeaderElection.class);
+			election.isLeader("other");
+			assertThatIllegalStateException().isThrownBy(() -> election.shards("outbox", 4))
+				.withMessageContaining("in 4 shards: this instance runs for it in 8");
+			assertThatIllegalStateException().isThrownBy(() -> election.isLeader("outbox"))
+				.withMessageContaining("in shards");
+			assertThatIllegalStateException().isThrownBy(() -> election.shards("other", 4))
+				.withMessageContaining("undivided");
+			assertThatIllegalArgumentException().isThrownBy(() -> election.isLeader("other#1"))
+				.withMessageContaining("other#1");
+			assertThatIllegalArgumentException().isThrownBy(() -> election.shards("many", 65))
+				.withMessageContaining("1 to 64");
+		});
+	}
+
+	@Test
+	void everyInstanceLeadsAllShardsWhereLocksAreOff() {
+		this.application.withPropertyValues("advisory-lock.enabled=false").run((context) -> {
+			List<Integer> called = new ArrayList<>();
+			context.getBean(Jobs.class).relay(called::add);
+			assertThat(called).containsExactly(0, 1, 2, 3, 4, 5, 6, 7);
+			assertThat(shards(context)).containsExactlyElementsOf(called);
+		});
+	}
+
+	@ParameterizedTest
+	@MethodSource
+	void wrongUseFailsAtStart(Class<?> type, String problem) {
+		LockContextRunner.create()
+			.withBean("jobs", type)
+			.run((context) -> assertThat(context).getFailure().rootCause().hasMessageContaining(problem));
+	}
+
+	static Stream<Arguments> wrongUseFailsAtStart() {
+		return Stream.of(Arguments.of(TooMany.class, "attribute 'shards' is 65"),
+				Arguments.of(Result.class, "must return nothing"), Arguments.of(Two.class, "of role 'outbox' is "));
+	}
+
+	private static void await(CountDownLatch latch) {
+		try {
+			latch.await(1, TimeUnit.MINUTES);
+		}
+		catch (InterruptedException ex) {
+			throw new IllegalStateException(ex);
+		}
+	}
+
+	/**
+	 * Two have led a shard at once if one did before and after the other did, or in one
+	 * term.
+	 */
+	private void sample() {
+		while (!Thread.currentThread().isInterrupted()) {
+			for (int i = 0; i < SHARDS; i++) {
+				String shard = "outbox#" + i;
+				LeaderElection found = null;
+				for (LeaderElection election : this.instances) {
+					OptionalLong term = election.term(shard);
+					if (term.isPresent() && this.leaders.computeIfAbsent(shard + " " + term.getAsLong(),
+							(key) -> election) != election) {
+						this.violations.add("term " + term.getAsLong() + " of " + shard);
+					}
+					if (election.isLeader(shard)) {
+						if (found != null && found.isLeader(shard)) {
+							this.violations.add("two lead " + shard);
+						}
+						found = election;
+					}
+				}
+			}
+			Thread.yield();
+		}
+	}
+
+	private void awaitShares(ApplicationContext... contexts) {
+		Stream.of(contexts)
+			.map((context) -> context.getBean(LeaderElection.class))
+			.filter((election) -> !this.instances.contains(election))
+			.forEach(this.instances::add);
+		int share = (SHARDS + contexts.length - 1) / contexts.length;
+		Awaitility.await().untilAsserted(() -> {
+			List<Set<Integer>> shares = Stream.of(contexts).map(ShardsTests::shards).toList();
+			assertThat(shares).hasSize(contexts.length)
+				.allMatch((shards) -> shards.size() <= share && shards.size() >= SHARDS / contexts.length);
+			assertThat(shares.stream().flatMap(Collection::stream).toList())
+				.containsExactlyInAnyOrderElementsOf(IntStream.range(0, SHARDS).boxed().toList());
+		});
+		assertThat(IntStream.range(0, SHARDS).mapToObj((shard) -> AdvisoryLockKey.of("test", "leader:outbox#" + shard)))
+			.hasSize(SHARDS)
+			.allMatch(ForeignSession::isHeld);
+	}
+
+	private static Set<Integer> shards(ApplicationContext context) {
+		return context.getBean(LeaderElection.class).shards("outbox", SHARDS);
+	}
+
+	static class Jobs {
+
+		@LeaderOnly(value = "outbox", shards = SHARDS)
+		void relay(IntConsumer part) {
+			part.accept(LockContext.currentShard());
+		}
+
+	}
+
+	static class TooMany {
+
+		@LeaderOnly(value = "outbox", shards = 65)
+		void run() {
+		}
+
+	}
+
+	static class Result {
+
+		@LeaderOnly(value = "outbox", shards = 2)
+		String run() {
+			return "done";
+		}
+
+	}
+
+	static class Two {
+
+		@LeaderOnly(value = "outbox", shards = 2)
+		void run() {
+		}
+
+		@LeaderOnly("outbox")
+		void other() {
+		}
+
+	}
+
+}
