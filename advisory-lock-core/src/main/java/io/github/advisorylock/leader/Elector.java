@@ -120,6 +120,7 @@ final class Elector {
 		this.scheduler.next(PAUSE_AFTER_FAILURE, this.turn);
 		this.shards.forEach(Shards::share);
 		campaign();
+		this.shards.forEach(Shards::share);
 		this.roles.forEach(this::advance);
 		if (this.roles.stream().anyMatch((role) -> role.leadership().isLeader())) {
 			this.watcher.execute(this.watch);

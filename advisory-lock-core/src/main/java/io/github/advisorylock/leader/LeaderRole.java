@@ -242,6 +242,10 @@ final class LeaderRole {
 		if (this.leadership.isStopping() && isOut()) {
 			return Long.MAX_VALUE;
 		}
+		if (this.free && isOut() && !this.parts.isEmpty()) {
+			// a share that grows allows it at once
+			return isDue() ? 0 : Math.min(RETRY, this.due - this.ticker.nanoTime());
+		}
 		return (this.state == State.LEADER) ? this.leadership.left() : this.due - this.ticker.nanoTime();
 	}
 

@@ -16,6 +16,7 @@
 
 package io.github.advisorylock.leader;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
@@ -26,6 +27,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import java.util.function.IntConsumer;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
@@ -39,6 +41,8 @@ import io.github.advisorylock.jdbc.LockSession;
 import io.github.advisorylock.testsupport.ForeignSession;
 import io.github.advisorylock.testsupport.LockContextRunner;
 import io.github.advisorylock.testsupport.TestPostgres;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
@@ -60,6 +64,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
  */
 @Tag("gate")
 class ShardsTests {
+
+	private static final Log logger = LogFactory.getLog(ShardsTests.class);
 
 	private static final int SHARDS = 8;
 
@@ -184,6 +190,65 @@ class ShardsTests {
 			assertThat(shards(context)).doesNotContain(5);
 			election.resign("outbox");
 			assertThat(shards(context)).isEmpty();
+		});
+	}
+
+	/**
+	 * With the default settings, and within the bound of a role that is not divided.
+	 */
+	@Test
+	@Tag("slow")
+	void shardsOfAVanishedMemberAreLedAgainWithinTheBoundOfLeaders() {
+		inFleet(new ArrayList<>(), 3, (contexts) -> {
+			awaitFleet(contexts);
+			ApplicationContext gone = contexts.remove(0);
+			LockSession session = gone.getBean(LockDatabases.class).of(null).session().get();
+			assertThat(session).isNotNull();
+			long begun = System.nanoTime();
+			session.close();
+			awaitFleet(contexts);
+			Duration time = Duration.ofNanos(System.nanoTime() - begun);
+			logger.info("The shards of a member that has vanished are led again after " + time.toMillis() + " ms");
+			assertThat(time).isBetween(Duration.ofSeconds(5), Duration.ofMillis(9_800));
+		});
+	}
+
+	/**
+	 * With the default settings: 40 instances x 64 shards.
+	 */
+	@Test
+	@Tag("slow")
+	void fleetSharesTheShards() {
+		inFleet(new ArrayList<>(), 40, (contexts) -> {
+			long begun = System.nanoTime();
+			awaitFleet(contexts);
+			Duration time = Duration.ofNanos(System.nanoTime() - begun);
+			logger.info("40 instances share 64 shards after " + time.toMillis() + " ms");
+			assertThat(time).isLessThan(Duration.ofSeconds(25));
+		});
+	}
+
+	private static void awaitFleet(List<ApplicationContext> contexts) {
+		int share = (64 + contexts.size() - 1) / contexts.size();
+		Awaitility.await().pollInterval(Duration.ofMillis(50)).untilAsserted(() -> {
+			List<Set<Integer>> shares = contexts.stream()
+				.map((context) -> context.getBean(LeaderElection.class).shards("fleet", 64))
+				.toList();
+			assertThat(shares).hasSize(contexts.size()).allMatch((shards) -> shards.size() <= share);
+			assertThat(shares.stream().flatMap(Collection::stream).toList())
+				.containsExactlyInAnyOrderElementsOf(IntStream.range(0, 64).boxed().toList());
+		});
+	}
+
+	private static void inFleet(List<ApplicationContext> contexts, int size, Consumer<List<ApplicationContext>> fleet) {
+		if (contexts.size() == size) {
+			contexts.forEach((context) -> context.getBean(LeaderElection.class).shards("fleet", 64));
+			fleet.accept(contexts);
+			return;
+		}
+		LockContextRunner.create().run((context) -> {
+			contexts.add(context);
+			inFleet(contexts, size, fleet);
 		});
 	}
 
