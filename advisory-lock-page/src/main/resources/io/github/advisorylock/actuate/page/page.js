@@ -12,6 +12,7 @@ const acts = {
   running: ["Run now", "It runs once, now, on the instance that answers, whatever its schedule. No other instance runs it meanwhile.", "is running"],
   retried: ["Retry tick", "The tick that was tried and not completed is tried again now, by this instance if it has the job, else by one that makes up for it.", "has its tick tried again"],
   rescheduled: ["Change schedule", "It holds on all instances from half a minute on, over restarts and releases, until it is changed again. Nothing stands for the schedule of the annotation.", "has that schedule from"],
+  backfilled: ["Backfill", "The ticks of its schedule in this time run on the instance that answers, one after the other, oldest first. A failure ends that, and so does cancelling its run.", "is backfilled"],
   cancelled: ["Cancel run", "The instance that runs it is told that its lock is lost, and interrupts it. No other instance runs it before it has ended.", "was told to end, and still has its lock", "danger"],
   forgotten: ["Forget job", "Its ticks and its runs are removed from the ledger. Only if no instance has it any more.", "is forgotten", "danger"],
   "all-paused": ["Pause everything", "No instance runs any job of this namespace that the ledger records from its next call on, until everything is resumed. Runs that are under way go on.", "is paused"],
@@ -273,6 +274,7 @@ function job() {
       ${hanging && hanging.key === key && hanging.of === held(one) ? hangs(hanging) : ""}
       <div class="buttons actions">${(one.holders || []).length ? html`<button type="button" data-state="stack">Where does it hang?</button>` : ""}${sorted(one.actions).filter((state) => acts[state] && state !== (one.paused ? "paused" : "resumed")).map(button)}</div>${saidOf(key)}</section>
     ${one.openTick ? html`<section id="open"><h2>Open tick</h2><p>Tick ${time(one.openTick.tick)} was tried ${count(one.openTick.attempts, "time", "times")}, and ${again(one)}.</p></section>` : ""}
+    ${one.backfill ? html`<section id="backfill"><h2>Backfill</h2>${backfill(one.backfill)}</section>` : ""}
     ${failed && failed.outcome !== "EXECUTED" ? html`<section id="why"><h2>${failed.outcome === "CANCELLED" ? "The last run was cancelled" : "Why the last run failed"}</h2><p>${badge(failed.outcome)} ${time(failed.startedAt)} on ${failed.instance}: <code>${failed.error || (failed.outcome === "ABANDONED" ? "its instance or its lock was gone" : "not told")}</code></p>
       ${failed.stackTrace ? html`<details id="stack"><summary>Stack trace</summary><pre tabindex="0">${failed.stackTrace}</pre></details>` : ""}</section>` : ""}
     ${hung ? html`<section id="hung"><h2>What the run of ${time(hung.startedAt)} was doing for long</h2><pre tabindex="0">${hung.hangStack}</pre></section>` : ""}
@@ -290,6 +292,10 @@ function job() {
 
 /* A tick that is open is the first thing to do. */
 const sorted = (actions) => (actions || []).includes("retried") ? ["retried", ...actions.filter((state) => state !== "retried")] : actions || [];
+
+function backfill(one) {
+  return html`<p>${badge(one.outcome || "RUNNING")} ${one.done} of ${count(one.of, "tick", "ticks")} from ${time(one.from)} to ${time(one.to)}${one.skipped ? ", " + one.skipped + " left out" : ""}${one.tick ? html`, now that of ${time(one.tick)}` : ""}, on <span class="instance">${one.instance}</span> for ${one.by}, ${since(one.startedAt)} ${one.error && html`<code>${one.error}</code>`}</p>`;
+}
 
 /* What becomes of an open tick. */
 function again(one) {
@@ -428,7 +434,7 @@ async function act(what) {
     const wanted = what.state.replace("all-", "");
     const { response, body } = await send(settings.endpoint + (what.all ? "" : path(what.namespace, what.name)), {
       method: "POST",
-      body: JSON.stringify({ state: wanted, reason: what.reason || undefined, since: what.since, tick: what.tick, ...what.schedule, transactionManager: query().get("manager") || undefined }),
+      body: JSON.stringify({ state: wanted, reason: what.reason || undefined, since: what.since, tick: what.tick, from: what.from, to: what.to, again: what.again, ...what.schedule, transactionManager: query().get("manager") || undefined }),
       headers: { "Content-Type": "application/json", "X-Requested-With": "advisorylockspage", ...csrf() }
     });
     const result = body || {};
@@ -438,7 +444,7 @@ async function act(what) {
     else if (result.state !== wanted) {
       say(what.key, "The answer does not say that " + subject + " was changed. Look at its state", true);
     }
-    else if (["running", "retried"].includes(what.state) && result.outcome) {
+    else if (["running", "retried", "backfilled"].includes(what.state) && result.outcome) {
       say(what.key, subject + " ended: " + result.outcome + (result.error ? ", " + result.error : ""), result.outcome === "FAILED");
     }
     else {
@@ -500,6 +506,8 @@ function ask(state, place) {
   }
   $("confirm-why").hidden = !old && !state.endsWith("paused");
   $("confirm-reason").value = "";
+  $("confirm-span").hidden = $("confirm-span").disabled = state !== "backfilled";
+  $("confirm-span").querySelector("legend").textContent = local ? "Local time" : "UTC";
   $("confirm-yes").textContent = verb;
   $("confirm-yes").className = danger || "";
   $("confirm").showModal();
@@ -555,7 +563,10 @@ document.addEventListener("click", (event) => {
     fill();
   }
 });
-$("confirm").querySelector("form").addEventListener("submit", () => act({ ...asked, reason: $("confirm-reason").value.trim() }));
+$("confirm").querySelector("form").addEventListener("submit", () => {
+  const at = (id) => new Date($(id).value + (local ? "" : "Z")).toISOString();
+  act({ ...asked, reason: $("confirm-reason").value.trim(), ...asked.state === "backfilled" && { from: at("confirm-from"), to: at("confirm-to"), again: $("confirm-again").checked } });
+});
 $("confirm-schedule").addEventListener("input", preview);
 $("confirm-no").addEventListener("click", () => $("confirm").close());
 $("filter").addEventListener("submit", (event) => {

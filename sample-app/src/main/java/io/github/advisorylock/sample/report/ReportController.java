@@ -17,10 +17,16 @@
 package io.github.advisorylock.sample.report;
 
 import java.math.BigDecimal;
+import java.time.Duration;
+import java.time.Instant;
 import java.time.LocalDate;
 import java.time.OffsetDateTime;
 import java.util.List;
 
+import io.github.advisorylock.ledger.AdvisoryLockLedger;
+
+import org.springframework.core.task.AsyncTaskExecutor;
+import org.springframework.core.task.SimpleAsyncTaskExecutor;
 import org.springframework.http.HttpStatus;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.web.bind.annotation.GetMapping;
@@ -30,15 +36,25 @@ import org.springframework.web.bind.annotation.RestController;
 
 /**
  * Shows the last runs of the report, and its largest rows of the newest day. The home
- * page has a button that lets the next report fail.
+ * page has buttons that let the next report fail, and run the last ten again.
  */
 @RestController
 class ReportController {
 
+	/**
+	 * There is one for each minute.
+	 */
+	private static final Duration LAST_TEN = Duration.ofMinutes(10);
+
 	private final JdbcClient jdbc;
 
-	ReportController(JdbcClient jdbc) {
+	private final AdvisoryLockLedger ledger;
+
+	private final AsyncTaskExecutor executor = new SimpleAsyncTaskExecutor("reports-again-");
+
+	ReportController(JdbcClient jdbc, AdvisoryLockLedger ledger) {
 		this.jdbc = jdbc;
+		this.ledger = ledger;
 	}
 
 	@GetMapping("/reports")
@@ -55,6 +71,14 @@ class ReportController {
 	@ResponseStatus(HttpStatus.NO_CONTENT)
 	void failNext() {
 		this.jdbc.sql("INSERT INTO report_failure DEFAULT VALUES").update();
+	}
+
+	@PostMapping(path = "/try/backfill", headers = "X-Requested-With")
+	@ResponseStatus(HttpStatus.NO_CONTENT)
+	void runAgain() {
+		Instant now = Instant.now();
+		this.executor
+			.execute(() -> this.ledger.backfill("nightly-report", now.minus(LAST_TEN), now, true, "home page"));
 	}
 
 	/**
