@@ -30,6 +30,7 @@ import io.github.advisorylock.annotation.InvalidSingleRunnerException.InvalidAtt
 import io.github.advisorylock.annotation.SingleRunnerSettings.LedgerUse;
 import io.github.advisorylock.interceptor.CronTicks;
 import io.github.advisorylock.interceptor.LedgerOperation;
+import io.github.advisorylock.interceptor.LedgerOperation.ResultFormat;
 import io.github.advisorylock.interceptor.SingleRunnerOperation.AutoTicks;
 import io.github.advisorylock.interceptor.SkippedValue;
 import org.jspecify.annotations.Nullable;
@@ -66,7 +67,8 @@ record LedgerOperationParser(LedgerUse use, BiFunction<String, String, String> r
 			+ "@SingleRunner with PER_TICK, 'catchUp' and 'maxRetries'; called by it, this one is once per tick with "
 			+ "'once' as AUTO.";
 
-	LedgerOperation parse(SingleRunner annotation, Method method, boolean fixedKey, SingleRunnerSettings.Job job) {
+	LedgerOperation parse(SingleRunner annotation, Method method, boolean fixedKey, SingleRunnerSettings.Job job,
+			@Nullable ResultFormat results) {
 		Duration minInterval = duration("minInterval", annotation.minInterval(), job.minInterval());
 		Duration catchUp = duration("catchUp", annotation.catchUp(), job.catchUp());
 		boolean perTick = annotation.once() == Once.PER_TICK;
@@ -85,8 +87,8 @@ record LedgerOperationParser(LedgerUse use, BiFunction<String, String, String> r
 		checkAsked(annotation, fixedKey, perTick, job);
 		checkNotOnceForAll(annotation, method, fixedKey);
 		Supplier<@Nullable CronTicks> ticks = () -> perTick ? ticks(method) : null;
-		return new LedgerOperation(true, perTick, ticks, annotation.once() == Once.PER_KEY, minInterval, catchUp)
-			.retrying(maxRetries);
+		return new LedgerOperation(true, perTick, ticks, annotation.once() == Once.PER_KEY, minInterval, catchUp,
+				maxRetries, results);
 	}
 
 	private static void checkRetries(int maxRetries, @Nullable Duration catchUp, String source) {

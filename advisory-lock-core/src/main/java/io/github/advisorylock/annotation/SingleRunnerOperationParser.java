@@ -86,7 +86,7 @@ final class SingleRunnerOperationParser {
 				(arguments) -> createKey(namespace, template, annotation.allowSharedKey(), method, arguments), scope,
 				permits, waitFor, ledger.duration("maxRun", annotation.maxRun(), job.maxRun()),
 				annotation.whenBusy() == WhenBusy.FAIL, job.paused(),
-				ledger.parse(annotation, method, fixed, job).keeping(results(annotation, method, targetClass)),
+				ledger.parse(annotation, method, fixed, job, results(annotation, method, targetClass)),
 				ledger.autoTicks(annotation, method, permits, this.settings.rememberTicks()),
 				transactionManager(annotation, method, targetClass));
 	}

@@ -76,30 +76,13 @@ public record LedgerOperation(boolean recorded, boolean oncePerTick, ScheduledTi
 	 * @param oncePerKey whether there is one run for each key
 	 * @param minInterval the time from the start of a run to that of the next
 	 * @param catchUp for how long a tick is made up for
+	 * @param maxRetries how often a tick that failed is tried again
+	 * @param results how results are kept, {@code null} to keep none
 	 */
 	public LedgerOperation(boolean recorded, boolean oncePerTick, Supplier<? extends @Nullable CronTicks> ticks,
-			boolean oncePerKey, @Nullable Duration minInterval, @Nullable Duration catchUp) {
-		this(recorded, oncePerTick, new ScheduledTicks(ticks), oncePerKey, minInterval, catchUp, 0, null);
-	}
-
-	/**
-	 * Return what is asked, with results kept.
-	 * @param results how, {@code null} to keep none
-	 * @return what is asked
-	 */
-	public LedgerOperation keeping(@Nullable ResultFormat results) {
-		return new LedgerOperation(this.recorded, this.oncePerTick, this.schedule, this.oncePerKey, this.minInterval,
-				this.catchUp, this.maxRetries, results);
-	}
-
-	/**
-	 * Return what is asked, with ticks that failed tried again.
-	 * @param maxRetries how often, 0 for never
-	 * @return what is asked
-	 */
-	public LedgerOperation retrying(int maxRetries) {
-		return new LedgerOperation(this.recorded, this.oncePerTick, this.schedule, this.oncePerKey, this.minInterval,
-				this.catchUp, maxRetries, this.results);
+			boolean oncePerKey, @Nullable Duration minInterval, @Nullable Duration catchUp, int maxRetries,
+			@Nullable ResultFormat results) {
+		this(recorded, oncePerTick, new ScheduledTicks(ticks), oncePerKey, minInterval, catchUp, maxRetries, results);
 	}
 
 	/**

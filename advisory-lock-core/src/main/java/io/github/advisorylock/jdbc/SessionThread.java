@@ -89,7 +89,7 @@ class SessionThread implements Executor {
 		Caller caller = new Caller();
 		this.calls.add(new Call(command, caller));
 		wake();
-		caller.await();
+		caller.await(Long.MAX_VALUE);
 	}
 
 	/**
@@ -314,15 +314,6 @@ class SessionThread implements Executor {
 
 		private volatile boolean served;
 
-		private void await() {
-			boolean interrupted = false;
-			while (!this.served) {
-				LockSupport.park(this);
-				interrupted |= Thread.interrupted();
-			}
-			bringBack(interrupted);
-		}
-
 		private boolean await(long nanos) {
 			boolean interrupted = false;
 			long start = System.nanoTime();
@@ -330,14 +321,10 @@ class SessionThread implements Executor {
 				LockSupport.parkNanos(this, left);
 				interrupted |= Thread.interrupted();
 			}
-			bringBack(interrupted);
-			return this.served;
-		}
-
-		private void bringBack(boolean interrupt) {
-			if (interrupt) {
+			if (interrupted) {
 				this.thread.interrupt();
 			}
+			return this.served;
 		}
 
 		@Override

@@ -145,8 +145,8 @@ final class TickLocks {
 		}
 		logger.debug("Failed to take the lock of tick '" + tick.lock + "'", failure);
 		if (this.failing.compareAndSet(false, true)) {
-			tick.memory.unremembered(
-					JdbcUrl.redact(String.valueOf(NestedExceptionUtils.getMostSpecificCause(failure).getMessage())));
+			String reason = String.valueOf(NestedExceptionUtils.getMostSpecificCause(failure).getMessage());
+			tick.memory.unremembered().accept(JdbcUrl.redact(reason));
 		}
 	}
 

@@ -86,7 +86,10 @@ final class TransactionCoverage {
 	 * Return whether the current transaction is one on the lock's DataSource.
 	 */
 	boolean isCovered() {
-		ConnectionHolder holder = this.bound.get();
+		return isCovered(this.bound.get());
+	}
+
+	private boolean isCovered(@Nullable ConnectionHolder holder) {
 		// a holder that only follows the transaction of some other manager was bound by a
 		// mere use of the DataSource, and its connection commits by itself, or never
 		return holder != null && (this.bound.isInTransaction() || !holder.isSynchronizedWithTransaction());
@@ -170,7 +173,7 @@ final class TransactionCoverage {
 
 	private void checkNotAborted(AdvisoryLockKey key) {
 		ConnectionHolder holder = this.bound.get();
-		if (holder != null && isCovered() && isAborted(key, holder)) {
+		if (holder != null && isCovered(holder) && isAborted(key, holder)) {
 			throw aborted(key);
 		}
 	}

@@ -44,7 +44,7 @@ class CallPathTests {
 
 	private static final long SESSION = 8;
 
-	private static final long RECORDED = 9;
+	private static final long RECORDED = 7;
 
 	private static final URL LIBRARY = AdvisoryLockKey.class.getProtectionDomain().getCodeSource().getLocation();
 

@@ -213,7 +213,7 @@ class UnfinishedTickTests {
 		CronTicks ticks = new CronTicks("0 0 3 * * *", ZoneOffset.UTC);
 		SingleRunnerOperation operation = new SingleRunnerOperation("UnfinishedTickTests.nightly",
 				SkippedValue.of(method), "nightly", KEY, (arguments) -> KEY, scope, 1, Duration.ZERO, null, false,
-				false, new LedgerOperation(true, true, () -> ticks, false, minInterval, WINDOW), null, null);
+				false, new LedgerOperation(true, true, () -> ticks, false, minInterval, WINDOW, 0, null), null, null);
 		return new UnfinishedTick(new SingleRunnerMethod("jobs", method, operation, "tests", KEY, false), TICK, 0,
 				LockScheduler.Ticker.SYSTEM);
 	}
