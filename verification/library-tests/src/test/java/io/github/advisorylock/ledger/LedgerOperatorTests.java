@@ -141,7 +141,7 @@ class LedgerOperatorTests extends AbstractLedgerTests {
 			.add(new JobFinder.LedgerMethod(new JobName(NAMESPACE, "job"), null, null, new EachSecond(ticks, called)));
 		assertThat(this.ledger.backfill("job", from, from.plusSeconds(2), false, "ann"))
 			.isEqualTo(LockOutcome.EXECUTED);
-		assertThat(ticks).startsWith(from).endsWith(from.plusSeconds(1)).hasSizeGreaterThanOrEqualTo(3);
+		assertThat(ticks).startsWith(from).contains(from.plusSeconds(1)).hasSizeGreaterThanOrEqualTo(3);
 		assertThat(called).hasSize(ticks.size() - 2).allSatisfy((tick) -> assertThat(tick).isAfter(begin));
 		assertThat(ticks.get(1)).isEqualTo(called.get(0));
 		assertThat(TestPostgres.query("SELECT concat_ws(' ', done, ticks, outcome) FROM ledger_tests_backfill"))
