@@ -19,6 +19,8 @@ package io.github.advisorylock;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
 import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Consumer;
 
@@ -46,6 +48,8 @@ public final class LockInstance implements AutoCloseable {
 	private final Consumer<String> log;
 
 	private final List<Runnable> listeners = new CopyOnWriteArrayList<>();
+
+	private final Set<Object> drains = ConcurrentHashMap.newKeySet();
 
 	private volatile String name;
 
@@ -112,6 +116,28 @@ public final class LockInstance implements AutoCloseable {
 
 	private static boolean tryClaim(String name) {
 		return System.getProperties().putIfAbsent(CLAIM + name, "") == null;
+	}
+
+	/**
+	 * Return whether an operator has this instance begin no guarded run and lead no role.
+	 * What runs goes on.
+	 * @return whether it is drained
+	 */
+	public boolean isDrained() {
+		return !this.drains.isEmpty();
+	}
+
+	/**
+	 * Begin no guarded run and lead no role any more, or do both again.
+	 * @param source where that is said; several may say so
+	 * @param drained whether it is said
+	 */
+	public void drain(Object source, boolean drained) {
+		if (drained ? this.drains.add(source) : this.drains.remove(source)) {
+			this.log.accept("Instance '" + this.name + "' " + (isDrained()
+					? "is drained: it begins no guarded run and leads no role" : "is drained no longer"));
+			changed();
+		}
 	}
 
 	/**

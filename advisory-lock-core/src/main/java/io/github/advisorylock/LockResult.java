@@ -37,7 +37,10 @@ public final class LockResult<T extends @Nullable Object> {
 
 	private final @Nullable AdvisoryLockKey key;
 
-	private LockResult(LockOutcome outcome, @Nullable T value, @Nullable AdvisoryLockKey key) {
+	private final @Nullable String reason;
+
+	private LockResult(LockOutcome outcome, @Nullable T value, @Nullable AdvisoryLockKey key, @Nullable String reason) {
+		this.reason = reason;
 		this.outcome = outcome;
 		this.value = value;
 		this.key = key;
@@ -50,7 +53,7 @@ public final class LockResult<T extends @Nullable Object> {
 	 * @return a result with {@link LockOutcome#EXECUTED}
 	 */
 	public static <T extends @Nullable Object> LockResult<T> executed(@Nullable T value) {
-		return new LockResult<>(LockOutcome.EXECUTED, value, null);
+		return new LockResult<>(LockOutcome.EXECUTED, value, null, null);
 	}
 
 	/**
@@ -61,10 +64,23 @@ public final class LockResult<T extends @Nullable Object> {
 	 * @return a result without a value
 	 */
 	public static <T extends @Nullable Object> LockResult<T> skipped(LockOutcome outcome, AdvisoryLockKey key) {
+		return skipped(outcome, key, null);
+	}
+
+	/**
+	 * Create the result of work that did not run.
+	 * @param <T> the type of the work's result
+	 * @param outcome why it did not run
+	 * @param key the key it would have run under
+	 * @param reason what the outcome does not say, {@code null} if it says all
+	 * @return a result without a value
+	 */
+	public static <T extends @Nullable Object> LockResult<T> skipped(LockOutcome outcome, AdvisoryLockKey key,
+			@Nullable String reason) {
 		Assert.notNull(outcome, "'outcome' must not be null");
 		Assert.notNull(key, "'key' must not be null");
 		Assert.isTrue(outcome != LockOutcome.EXECUTED, "'outcome' must say why the work did not run");
-		return new LockResult<>(outcome, null, key);
+		return new LockResult<>(outcome, null, key, reason);
 	}
 
 	/**
@@ -76,7 +92,7 @@ public final class LockResult<T extends @Nullable Object> {
 	 */
 	public static <T extends @Nullable Object> LockResult<T> alreadyRan(@Nullable T value, AdvisoryLockKey key) {
 		Assert.notNull(key, "'key' must not be null");
-		return new LockResult<>(LockOutcome.ALREADY_RAN, value, key);
+		return new LockResult<>(LockOutcome.ALREADY_RAN, value, key, null);
 	}
 
 	/**
@@ -118,12 +134,16 @@ public final class LockResult<T extends @Nullable Object> {
 		if (this.outcome == LockOutcome.BUSY) {
 			throw new LockBusyException(this.key);
 		}
-		throw new IllegalStateException("Work under advisory lock '" + this.key + "' did not run: " + this.outcome);
+		throw new IllegalStateException("Work under advisory lock '" + this.key + "' did not run: " + why());
 	}
 
 	@Override
 	public String toString() {
-		return executed() ? "EXECUTED[" + this.value + "]" : this.outcome + "[" + this.key + "]";
+		return executed() ? "EXECUTED[" + this.value + "]" : why() + "[" + this.key + "]";
+	}
+
+	private String why() {
+		return (this.reason != null) ? this.outcome + " (" + this.reason + ")" : this.outcome.name();
 	}
 
 }

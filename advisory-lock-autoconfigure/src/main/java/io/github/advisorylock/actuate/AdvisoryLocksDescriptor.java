@@ -33,6 +33,7 @@ import org.jspecify.annotations.Nullable;
  * @param clockSkew by how much that clock is certainly ahead of this instance's
  * @param clockSkewBetween the least and the most by which it can be ahead
  * @param instance the instance that tells this, as {@code host:pid}
+ * @param drained {@code true} if that is drained, else {@code null}
  * @param namespace its namespace
  * @param database the database that has the locks
  * @param databases the transaction managers of all databases that have locks, where there
@@ -57,10 +58,11 @@ import org.jspecify.annotations.Nullable;
  */
 @JsonInclude(JsonInclude.Include.NON_NULL)
 public record AdvisoryLocksDescriptor(Instant time, Duration clockSkew, List<Duration> clockSkewBetween,
-		String instance, String namespace, String database, @Nullable List<String> databases, boolean ledger,
-		@Nullable Integer members, @Nullable PauseDescriptor paused, @Nullable Integer goOn, int jobCount,
-		Map<String, Integer> states, int problemCount, List<ProblemGroup> problems, int matching, int page, int size,
-		List<JobDescriptor> jobs, List<LeaderDescriptor> leaders, List<InstanceDescriptor> instances) {
+		String instance, @Nullable Boolean drained, String namespace, String database, @Nullable List<String> databases,
+		boolean ledger, @Nullable Integer members, @Nullable PauseDescriptor paused, @Nullable Integer goOn,
+		int jobCount, Map<String, Integer> states, int problemCount, List<ProblemGroup> problems, int matching,
+		int page, int size, List<JobDescriptor> jobs, List<LeaderDescriptor> leaders,
+		List<InstanceDescriptor> instances) {
 
 	/**
 	 * One job. Of a list, it has no more than what is asked of each: what comes after the
@@ -474,15 +476,19 @@ public record AdvisoryLocksDescriptor(Instant time, Duration clockSkew, List<Dur
 	 * {@code null} if that is not known
 	 * @param locks how many advisory locks it holds
 	 * @param leaderOf the roles that it leads
+	 * @param drainedAt since when it begins no guarded run and leads no role,
+	 * {@code null} if it does
+	 * @param drainedBy who has drained it
 	 */
 	@JsonInclude(JsonInclude.Include.NON_NULL)
 	public record InstanceDescriptor(String instance, String namespace, String state, Instant startedAt, Instant seenAt,
 			@Nullable Instant endedAt, @Nullable String version, @Nullable String library, @Nullable Duration clockSkew,
-			int locks, List<String> leaderOf) {
+			int locks, List<String> leaderOf, @Nullable Instant drainedAt, @Nullable String drainedBy) {
 
 		InstanceDescriptor leading(List<String> roles) {
 			return new InstanceDescriptor(this.instance, this.namespace, this.state, this.startedAt, this.seenAt,
-					this.endedAt, this.version, this.library, this.clockSkew, this.locks, roles);
+					this.endedAt, this.version, this.library, this.clockSkew, this.locks, roles, this.drainedAt,
+					this.drainedBy);
 		}
 
 	}
@@ -583,6 +589,18 @@ public record AdvisoryLocksDescriptor(Instant time, Duration clockSkew, List<Dur
 	 * @param jobs how many jobs that holds for
 	 */
 	public record AllJobsActionDescriptor(String namespace, String state, String by, int jobs) {
+
+	}
+
+	/**
+	 * What an operator did with an instance.
+	 *
+	 * @param namespace its namespace
+	 * @param instance its name
+	 * @param state what was asked for: {@code drained} or {@code resumed}
+	 * @param by who asked, {@code unauthenticated} for who is not logged in
+	 */
+	public record InstanceActionDescriptor(String namespace, String instance, String state, String by) {
 
 	}
 

@@ -29,6 +29,7 @@ import io.github.advisorylock.LeaderElection;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.ActionDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.AllJobsActionDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.ErrorDescriptor;
+import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.InstanceActionDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.JobDetailsDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.PreviewDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.StackDescriptor;
@@ -81,6 +82,8 @@ public class AdvisoryLocksEndpointWebExtension {
 	 * Behind a key in the path: what its run is doing.
 	 */
 	private static final String STACK = "stack";
+
+	private static final String NO_JOB = "There is no such job, and nobody holds its lock";
 
 	private static final int STATUS_CONFLICT = 409;
 
@@ -181,18 +184,24 @@ public class AdvisoryLocksEndpointWebExtension {
 	}
 
 	/**
-	 * Pause or resume all jobs of the namespace.
+	 * Pause or resume all jobs of the namespace, or drain or resume an instance.
 	 * @param securityContext who asks
-	 * @param state what is asked for: {@code paused} or {@code resumed}
+	 * @param state what is asked for: {@code paused} or {@code resumed}, of an instance
+	 * {@code drained} or {@code resumed}
 	 * @param reason why jobs are paused, {@code null} if that is not told
+	 * @param instance the name of the instance, {@code null} for all jobs
 	 * @param transactionManager the transaction manager of the database they are in
-	 * @return what was done; status 400 if that can't be done
+	 * @return what was done; status 400 if that can't be done, 404 if no instance of that
+	 * name lives, 409 if this one can't reach it
 	 */
 	@WriteOperation
 	public WebEndpointResponse<Object> actAll(SecurityContext securityContext, String state, @Nullable String reason,
-			@Nullable String transactionManager) {
-		return answer(() -> this.actions.apply(this.source.in(transactionManager))
-			.actAll(state, reason, user(securityContext)));
+			@Nullable String instance, @Nullable String transactionManager) {
+		String user = user(securityContext);
+		return answer(() -> {
+			OperatorActions acts = this.actions.apply(this.source.in(transactionManager));
+			return (instance != null) ? acts.actOn(instance, state, reason, user) : acts.actAll(state, reason, user);
+		}, (instance != null) ? "There is no living instance '" + AdvisoryLockKey.display(instance) + "'" : NO_JOB);
 	}
 
 	/**
@@ -251,11 +260,14 @@ public class AdvisoryLocksEndpointWebExtension {
 	}
 
 	private static WebEndpointResponse<Object> answer(Supplier<@Nullable Object> answer) {
+		return answer(answer, NO_JOB);
+	}
+
+	private static WebEndpointResponse<Object> answer(Supplier<@Nullable Object> answer, String missing) {
 		try {
 			Object body = answer.get();
 			return (body != null) ? new WebEndpointResponse<>(body)
-					: new WebEndpointResponse<>(new ErrorDescriptor("There is no such job, and nobody holds its lock"),
-							WebEndpointResponse.STATUS_NOT_FOUND);
+					: new WebEndpointResponse<>(new ErrorDescriptor(missing), WebEndpointResponse.STATUS_NOT_FOUND);
 		}
 		catch (IllegalArgumentException ex) {
 			return new WebEndpointResponse<>(new ErrorDescriptor(String.valueOf(ex.getMessage())),
@@ -324,7 +336,7 @@ public class AdvisoryLocksEndpointWebExtension {
 					return "Unknown field '" + AdvisoryLockKey.display(name) + "': only 'state', " + (known
 						.contains(KEY)
 								? "'run', 'since', 'tick', 'cron', 'zone', 'interval', 'from', 'to', 'again', 'namespace', "
-								: "")
+								: "'instance', ")
 							+ "'reason' and 'transactionManager' are known";
 				}
 			}
@@ -344,7 +356,8 @@ public class AdvisoryLocksEndpointWebExtension {
 		public void registerHints(RuntimeHints hints, @Nullable ClassLoader classLoader) {
 			this.bindings.registerReflectionHints(hints.reflection(), AdvisoryLocksDescriptor.class,
 					JobDetailsDescriptor.class, StackDescriptor.class, ActionDescriptor.class,
-					AllJobsActionDescriptor.class, PreviewDescriptor.class, ErrorDescriptor.class);
+					AllJobsActionDescriptor.class, InstanceActionDescriptor.class, PreviewDescriptor.class,
+					ErrorDescriptor.class);
 		}
 
 	}

@@ -212,10 +212,12 @@ public class AdvisoryLocksSource {
 				: List.of();
 		List<ProblemGroup> problems = Problems.of(all, instances, recorded.differing(), unlike);
 		return new AdvisoryLocksDescriptor(activity.time(), activity.skew().truncatedTo(ChronoUnit.MILLIS),
-				activity.skewBetween(), instance(), namespace, activity.database(), managers, records.isInUse(),
-				members(activity, namespace), recorded.pause(), (recorded.pause() != null) ? goOn(all) : null,
-				all.size(), states(all), problems.stream().mapToInt(ProblemGroup::count).sum(), problems,
-				matching.size(), filter.page(), filter.size(),
+				activity.skewBetween(), instance(),
+				this.application.threads().instance().isDrained() ? Boolean.TRUE : null, namespace, activity.database(),
+				managers, records.isInUse(), members(activity, namespace), recorded.pause(),
+				(recorded.pause() != null) ? goOn(all) : null, all.size(), states(all),
+				problems.stream().mapToInt(ProblemGroup::count).sum(), problems, matching.size(), filter.page(),
+				filter.size(),
 				matching.stream().skip(filter.offset()).limit(filter.size()).map(JobDescriptor::brief).toList(),
 				leading, instances.stream().limit(MOST_INSTANCES).toList());
 	}

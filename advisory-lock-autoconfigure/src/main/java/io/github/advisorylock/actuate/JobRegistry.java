@@ -135,6 +135,15 @@ public class JobRegistry {
 	}
 
 	/**
+	 * Have an instance begin no guarded run and lead no role, or do both again.
+	 * @param user who wants that, {@code null} to have it begin runs again
+	 * @return {@code false} if no instance of that name is known to live
+	 */
+	boolean drain(String instance, @Nullable String user) {
+		return false;
+	}
+
+	/**
 	 * Return the pause of all jobs of a namespace, {@code null} if they are not paused.
 	 */
 	@Nullable PauseDescriptor pauseOfAll(String namespace) {

@@ -79,7 +79,8 @@ final class Leaders {
 			.map((instance) -> role(instance, role))
 			.orElse(null);
 		List<String> waiting = this.instances.stream()
-			.filter((instance) -> !instance.instance().instance().equals(name) && role(instance, role) != null)
+			.filter((instance) -> !instance.instance().instance().equals(name) && role(instance, role) != null
+					&& instance.instance().drainedAt() == null)
 			.map((instance) -> instance.instance().instance())
 			.toList();
 		return new LeaderDescriptor(role, this.application.namespace(), name, (holder != null) ? holder.pid() : null,

@@ -139,7 +139,7 @@ public class LedgerJobRegistry extends JobRegistry {
 			.toList();
 		return new RecordedInstance(new InstanceDescriptor(one.instance(), one.namespace(),
 				one.state().name().toLowerCase(Locale.ROOT), one.startedAt(), one.seenAt(), endedAt(one), one.version(),
-				one.library(), one.clockSkew(), one.locks(), List.of()), roles);
+				one.library(), one.clockSkew(), one.locks(), List.of(), one.drainedAt(), one.drainedBy()), roles);
 	}
 
 	private static @Nullable Instant endedAt(KnownInstance instance) {
@@ -168,6 +168,11 @@ public class LedgerJobRegistry extends JobRegistry {
 	@Override
 	int resumeAll(String namespace, String user) {
 		return ledger().resumeAll(namespace, user);
+	}
+
+	@Override
+	boolean drain(String instance, @Nullable String user) {
+		return ledger().drain(instance, user);
 	}
 
 	@Override

@@ -31,13 +31,16 @@ import java.util.function.Supplier;
 
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.LeaderElection;
+import io.github.advisorylock.LockInstance;
 import io.github.advisorylock.LockLostException;
 import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.ActionDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.AllJobsActionDescriptor;
+import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.InstanceActionDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.JobDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.PreviewDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.RunDescriptor;
+import io.github.advisorylock.jdbc.LockSession;
 import io.github.advisorylock.monitor.LockHolders;
 import io.github.advisorylock.monitor.LockNumber;
 import org.apache.commons.logging.Log;
@@ -58,7 +61,9 @@ import org.springframework.util.Assert;
  * {@code ADVISORY_LOCK_FORGOTTEN} or {@code ADVISORY_LOCK_CANCELLED}, for a role of this
  * instance {@code
  * ADVISORY_LOCK_RESIGNED}, with namespace and key; {@code ADVISORY_LOCK_ALL_PAUSED} and
- * {@code ADVISORY_LOCK_ALL_RESUMED} with the namespace.
+ * {@code ADVISORY_LOCK_ALL_RESUMED} with the namespace;
+ * {@code ADVISORY_LOCK_INSTANCE_DRAINED} and {@code ADVISORY_LOCK_INSTANCE_RESUMED} with
+ * the instance, too.
  */
 final class OperatorActions {
 
@@ -79,6 +84,8 @@ final class OperatorActions {
 	static final String RESIGNED = "resigned";
 
 	static final String CANCELLED = "cancelled";
+
+	static final String DRAINED = "drained";
 
 	private static final Log logger = LogFactory.getLog(OperatorActions.class);
 
@@ -148,6 +155,10 @@ final class OperatorActions {
 		Assert.isTrue(this.registry.isWritable() && job.actions().contains(state), () -> reason(job, state));
 		Assert.isTrue(reason == null || state.equals(PAUSED),
 				"'reason' is for states '" + PAUSED + "' and '" + RESCHEDULED + "' only");
+		boolean drained = this.application.threads().instance().isDrained();
+		if (drained && state.equals(RUNNING)) {
+			throw refusal(job, "run '%s' now");
+		}
 		audit(job.namespace(), job.key(), state, user);
 		JobId id = new JobId(job.namespace(), job.key());
 		if (state.equals(RUNNING)) {
@@ -155,7 +166,8 @@ final class OperatorActions {
 		}
 		if (state.equals(RETRIED)) {
 			Supplier<LockOutcome> retry = this.registry.retry(id, subject.tick(), user);
-			return (retry != null) ? run(id, state, retry, user, redaction) : ran(id, state, user, null, null);
+			return (retry != null && !drained) ? run(id, state, retry, user, redaction)
+					: ran(id, state, user, null, null);
 		}
 		switch (state) {
 			case PAUSED -> this.registry.pause(id, user, reason);
@@ -163,6 +175,11 @@ final class OperatorActions {
 			default -> this.registry.forget(id, user);
 		}
 		return ran(id, state, user, null, null);
+	}
+
+	private static ActSubject.RefusedException refusal(JobDescriptor job, String act) {
+		return new ActSubject.RefusedException("Failed to " + act.formatted(AdvisoryLockKey.display(job.key()))
+				+ ": this instance is drained; ask another one, or resume it");
 	}
 
 	private ActionDescriptor reschedule(JobDescriptor job, JobRegistry.Schedule schedule, @Nullable String reason,
@@ -198,6 +215,9 @@ final class OperatorActions {
 	private ActionDescriptor backfill(JobDescriptor job, ActSubject.Span span, @Nullable String reason, String user,
 			Redaction redaction) {
 		Assert.isTrue(reason == null, "'reason' is for state '" + PAUSED + "' only");
+		if (this.application.threads().instance().isDrained()) {
+			throw refusal(job, "backfill '%s'");
+		}
 		JobId id = new JobId(job.namespace(), job.key());
 		try {
 			Assert.state(this.registry.isWritable() && job.actions().contains(BACKFILLED),
@@ -209,6 +229,41 @@ final class OperatorActions {
 		catch (IllegalStateException ex) {
 			throw new ActSubject.RefusedException(String.valueOf(ex.getMessage()));
 		}
+	}
+
+	/**
+	 * Do something with an instance.
+	 * @return what was done, {@code null} if no instance of that name lives
+	 * @throws IllegalArgumentException if that can't be done
+	 * @throws ActSubject.RefusedException if nobody here can do that with it
+	 */
+	@Nullable InstanceActionDescriptor actOn(String instance, String state, @Nullable String reason, String user) {
+		boolean drain = DRAINED.equals(state);
+		Assert.isTrue(drain || RESUMED.equals(state), () -> "Unknown state '" + AdvisoryLockKey.display(state)
+				+ "' of an instance: choose '" + DRAINED + "' or '" + RESUMED + "'");
+		Assert.isTrue(reason == null, "'reason' is for state '" + PAUSED + "' only");
+		LockInstance own = this.application.threads().instance();
+		boolean itself = instance.equals(own.name());
+		if (!itself && !this.registry.isInUse()) {
+			throw new ActSubject.RefusedException("Failed to change instance '" + AdvisoryLockKey.display(instance)
+					+ "': without the ledger, an instance can be asked for itself only, and this one is '" + own.name()
+					+ "'");
+		}
+		boolean recorded = this.registry.isInUse() && instance.indexOf('\0') < 0
+				&& this.registry.drain(instance, drain ? user : null);
+		if (itself) {
+			own.drain(LockInstance.class, drain && !recorded);
+		}
+		if (!recorded && !itself) {
+			return null;
+		}
+		this.eventPublisher
+			.publishEvent(new AuditApplicationEvent(user, "ADVISORY_LOCK_INSTANCE_" + state.toUpperCase(Locale.ROOT),
+					Map.of("namespace", this.application.namespace(), "instance", instance)));
+		if (!itself) {
+			this.lockHolders.say(LockSession.INSTANCE);
+		}
+		return new InstanceActionDescriptor(this.application.namespace(), instance, state, user);
 	}
 
 	/**

@@ -139,7 +139,11 @@ public class LockHolders {
 		say(LockSession.QUESTION);
 	}
 
-	private void say(String text) {
+	/**
+	 * Say something to all instances, which may not hear it.
+	 * @param text what to say
+	 */
+	public void say(String text) {
 		this.jdbc.query(NOTIFY, (row) -> {
 		}, LockSession.CANCEL_CHANNEL, text);
 	}

@@ -104,6 +104,11 @@ final class GuardedCall implements LockCallback<@Nullable Object, Exception> {
 	@Nullable LockOutcome outcome;
 
 	/**
+	 * What there is to say of that.
+	 */
+	@Nullable String reason;
+
+	/**
 	 * What the run threw, even if other advice has kept that from the caller.
 	 */
 	@Nullable Throwable failure;
@@ -145,6 +150,7 @@ final class GuardedCall implements LockCallback<@Nullable Object, Exception> {
 		this.admission = (operations instanceof TwoPhaseLockOperations admitting) ? admitting.admit(this.request)
 				: new OnePhaseAdmission(operations, this.request);
 		this.outcome = this.admission.outcome();
+		this.reason = this.admission.reason();
 		return this.outcome == LockOutcome.EXECUTED;
 	}
 
@@ -170,6 +176,7 @@ final class GuardedCall implements LockCallback<@Nullable Object, Exception> {
 		try (current) {
 			result = current.execute(this);
 			this.outcome = current.outcome();
+			this.reason = current.reason();
 			kept = (this.outcome == LockOutcome.ALREADY_RAN) ? current.keptResult() : null;
 		}
 		catch (Throwable ex) {
@@ -281,7 +288,7 @@ final class GuardedCall implements LockCallback<@Nullable Object, Exception> {
 		Assert.state(reason != null, "'reason' must not be null");
 		this.decided = true;
 		this.outcome = reason;
-		return this.operation.skippedValue(LockResult.skipped(reason, this.key));
+		return this.operation.skippedValue(LockResult.skipped(reason, this.key, this.reason));
 	}
 
 	/**

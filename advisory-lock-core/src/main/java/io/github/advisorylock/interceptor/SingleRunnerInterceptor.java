@@ -209,7 +209,7 @@ public class SingleRunnerInterceptor implements MethodInterceptor {
 		Instant tick = call.request.tick();
 		Object event;
 		if (outcome != null && outcome != LockOutcome.EXECUTED) {
-			LockLog.skipped(call.key, call.scope, call.method, outcome, tick, call.request);
+			LockLog.skipped(call.key, call.scope, call.method, outcome, tick, call.request, call.reason);
 			event = new SingleRunnerSkippedEvent(call.key, call.scope, call.method, outcome, tick);
 		}
 		else {

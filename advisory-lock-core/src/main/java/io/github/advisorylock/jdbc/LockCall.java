@@ -42,6 +42,8 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
  */
 abstract class LockCall implements TwoPhaseLockOperations.Admission {
 
+	private static final String DRAINED = "this instance is drained";
+
 	final AdvisoryLockKey key;
 
 	final @Nullable Deadline deadline;
@@ -65,6 +67,8 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission {
 	final TickLocks.@Nullable Tick tickLock;
 
 	LockOutcome outcome = LockOutcome.EXECUTED;
+
+	private @Nullable String reason;
 
 	private @Nullable Hold hold;
 
@@ -103,6 +107,9 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission {
 	 * without: its transaction decides whether it joins.
 	 */
 	final LockCall admit() {
+		if (isRefused()) {
+			return this;
+		}
 		tick(TickLocks.Tick::awaitEndOfInterval);
 		Hold candidate = newHold();
 		if (this.holds.enterUnlessHeld(candidate, this.key, this.deadline)) {
@@ -112,6 +119,19 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission {
 			this.outcome = LockOutcome.BUSY;
 		}
 		return this;
+	}
+
+	/**
+	 * Refuse the call if this instance is drained, unless it is part of what runs.
+	 */
+	private boolean isRefused() {
+		boolean refused = this.resources.mayNotBegin()
+				&& (this.hold != null || !this.holds.isHeldByThisThread(this.key));
+		if (refused) {
+			this.outcome = LockOutcome.PAUSED;
+			this.reason = DRAINED;
+		}
+		return refused;
 	}
 
 	private void admit(Hold own, boolean askLedger) {
@@ -154,9 +174,12 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission {
 	 * Return whether the tick is still to be run, once the lock of the key is held. The
 	 * lock of the tick may have been lost meanwhile, and is asked for once more: another
 	 * instance can have had both in between. Where it can't be had, the tick is not run
-	 * if another instance is known to have run it.
+	 * if another instance is known to have run it. This instance may be drained by now.
 	 */
 	final boolean isTickStillDue() {
+		if (isRefused()) {
+			return false;
+		}
 		TickLocks.Tick tick = this.tickLock;
 		if (tick == null) {
 			return true;
@@ -195,6 +218,11 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission {
 	@Override
 	public final LockOutcome outcome() {
 		return this.outcome;
+	}
+
+	@Override
+	public final @Nullable String reason() {
+		return this.reason;
 	}
 
 	@Override

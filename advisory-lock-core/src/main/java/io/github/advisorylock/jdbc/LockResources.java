@@ -21,6 +21,7 @@ import java.util.concurrent.Future;
 import java.util.function.Supplier;
 
 import io.github.advisorylock.AdvisoryLockKey;
+import io.github.advisorylock.LockContext;
 import io.github.advisorylock.LockInstance;
 import io.github.advisorylock.LockMode;
 import io.github.advisorylock.LockRequest;
@@ -46,6 +47,13 @@ import org.springframework.util.Assert;
 record LockResources(HoldRegistry holds, TransactionCoverage coverage, @Nullable Supplier<? extends RunLedger> ledger,
 		@Nullable TickLocks ticks, PermitRequests permits, @Nullable LockSession session, LockInstance instance,
 		LockScheduler.Ticker ticker) {
+
+	/**
+	 * Return whether this instance is drained, and this thread does nothing that goes on.
+	 */
+	boolean mayNotBegin() {
+		return this.instance.isDrained() && LockContext.current().isEmpty();
+	}
 
 	LockResources with(TransactionCoverage coverage) {
 		return new LockResources(this.holds, coverage, this.ledger, this.ticks, this.permits, this.session,

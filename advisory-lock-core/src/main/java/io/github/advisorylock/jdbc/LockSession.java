@@ -75,6 +75,11 @@ public final class LockSession implements AutoCloseable {
 	 */
 	public static final String MEMBERS = Members.NAME;
 
+	/**
+	 * On that channel: says that an operator wants something of an instance.
+	 */
+	public static final String INSTANCE = RunCancellation.INSTANCE;
+
 	private final LockSessionSettings settings;
 
 	private final LockScheduler.Threads threads;
@@ -155,10 +160,11 @@ public final class LockSession implements AutoCloseable {
 		this.comparison = (comparison != null) ? comparison : ServerJudge.Comparison.NONE;
 		Supplier<String> name = () -> ApplicationName.of(application, threads.instance());
 		this.opener = new SessionOpener(connectionSource, judge, this.comparison, name, settings, threads);
-		this.members = new Members(application, settings.heartbeat(), threads.ticker());
+		this.members = new Members(application, threads.instance(), settings.heartbeat(), threads.ticker());
 		this.owner = new ConnectionOwner(this.opener, this.trust, this.losses, this.members, threads.ticker());
 		this.thread = thread.apply(this::execute);
-		threads.instance().whenChanged(() -> later("Failed to name the connection of the session locks", () -> {
+		threads.instance().whenChanged(() -> later("Failed to tell the server of a change of this instance", () -> {
+			this.members.changed();
 			if (isConnected()) {
 				ask(null, PostgresAdvisoryLockFunctions.NAME_SESSION, List.of(name.get()));
 			}

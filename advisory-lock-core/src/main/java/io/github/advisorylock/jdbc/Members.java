@@ -27,6 +27,7 @@ import java.util.OptionalInt;
 import java.util.stream.Stream;
 
 import io.github.advisorylock.AdvisoryLockKey;
+import io.github.advisorylock.LockInstance;
 import io.github.advisorylock.LockMode;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
@@ -37,7 +38,7 @@ import org.jspecify.annotations.Nullable;
  * holds a shared lock of its namespace, and a second one whose number tells what it
  * guards. Both are taken with the first statement on a connection, and counted with one
  * that is sent anyway, once in a heartbeat at most. Used by the thread of the session,
- * but for what any thread may ask.
+ * but for what any thread may ask. A drained instance is none of them.
  */
 final class Members {
 
@@ -63,6 +64,8 @@ final class Members {
 
 	private final AdvisoryLockKey lock;
 
+	private final LockInstance instance;
+
 	private final long heartbeatNanos;
 
 	private final LockScheduler.Ticker ticker;
@@ -85,11 +88,13 @@ final class Members {
 
 	/**
 	 * Create members that nobody wants to know yet: there is no lock.
+	 * @param instance is one of them
 	 * @param heartbeat how often they are counted at most
 	 */
-	Members(String namespace, Duration heartbeat, LockScheduler.Ticker ticker) {
+	Members(String namespace, LockInstance instance, Duration heartbeat, LockScheduler.Ticker ticker) {
 		this.namespace = namespace;
 		this.lock = AdvisoryLockKey.of(namespace, NAME);
+		this.instance = instance;
 		this.heartbeatNanos = heartbeat.toNanos();
 		this.ticker = ticker;
 	}
@@ -122,13 +127,21 @@ final class Members {
 		this.askedNanos = now;
 		AdvisoryLockKey alike = this.alike;
 		AdvisoryLockKey second = (alike != null) ? alike : this.lock;
+		boolean drained = this.instance.isDrained();
 		List<SessionCommand> due = new ArrayList<>();
 		due.add(new Count(second));
 		Stream.of(this.lock, second)
 			.distinct()
-			.filter((key) -> !connection.isMember(key))
-			.forEach((key) -> due.add(new Join(key)));
+			.filter((key) -> connection.isMember(key) == drained)
+			.forEach((key) -> due.add(drained ? new Leave(key) : new Join(key)));
 		return due;
+	}
+
+	/**
+	 * Have the next statement tell whether this instance is one of them.
+	 */
+	void changed() {
+		this.asked = null;
 	}
 
 	/**
@@ -229,6 +242,22 @@ final class Members {
 			if (row.getBoolean(1)) {
 				connection.join(this.key);
 			}
+		}
+
+	}
+
+	private static final class Leave extends Unawaited {
+
+		private final AdvisoryLockKey key;
+
+		private Leave(AdvisoryLockKey key) {
+			super(PostgresAdvisoryLockFunctions.sessionUnlock(key, LockMode.SHARED));
+			this.key = key;
+		}
+
+		@Override
+		void readRow(ResultSet row, SessionConnection connection) {
+			connection.leave(this.key);
 		}
 
 	}

@@ -171,7 +171,7 @@ public class PostgresAdvisoryLockTemplate implements TwoPhaseLockOperations {
 		try (LockCall call = admit(request, transactions)) {
 			T value = (call.outcome() == LockOutcome.EXECUTED) ? call.execute(action) : null;
 			return (call.outcome() == LockOutcome.EXECUTED) ? LockResult.executed(value)
-					: LockResult.skipped(call.outcome(), call.key);
+					: LockResult.skipped(call.outcome(), call.key, call.reason());
 		}
 	}
 

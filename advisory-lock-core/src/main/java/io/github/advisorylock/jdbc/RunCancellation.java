@@ -56,6 +56,11 @@ final class RunCancellation {
 	 */
 	private static final String SCHEDULE = "schedule";
 
+	/**
+	 * Says that an operator wants something of an instance, which is in the ledger.
+	 */
+	static final String INSTANCE = "instance";
+
 	private static final Log logger = LogFactory.getLog(LockSession.class);
 
 	private static final Pattern MESSAGE = Pattern.compile("(\\d+:\\d+:\\d) (\\d{1,16}) (?:run=(\\d{1,18}) )?(.+)",
@@ -68,6 +73,8 @@ final class RunCancellation {
 	private final @Nullable Supplier<? extends RunLedger> ledger;
 
 	private final Executor answers;
+
+	private final SafeTask look = new SafeTask("Failed to look in the ledger for what operators want", this::look);
 
 	private final SafeTask answer = new SafeTask("Failed to answer in the ledger what a run is doing", this::answer);
 
@@ -103,6 +110,10 @@ final class RunCancellation {
 			this.rescheduled.handTo(this.answers);
 			return;
 		}
+		if (INSTANCE.equals(notification.text())) {
+			this.look.handTo(this.answers);
+			return;
+		}
 		Matcher parts = MESSAGE.matcher(notification.text());
 		if (parts.matches()) {
 			Hold.Loss loss = new Hold.Loss(LockLostEvent.Reason.CANCELLED,
@@ -124,9 +135,21 @@ final class RunCancellation {
 		}
 	}
 
-	private void answer() {
+	private void look() {
+		RunLedger ledger = openLedger();
+		if (ledger != null) {
+			ledger.look();
+		}
+	}
+
+	private @Nullable RunLedger openLedger() {
 		RunLedger ledger = (this.ledger != null && !this.session.isClosed()) ? this.ledger.get() : null;
-		if (ledger != null && ledger.isOpen()) {
+		return (ledger != null && ledger.isOpen()) ? ledger : null;
+	}
+
+	private void answer() {
+		RunLedger ledger = openLedger();
+		if (ledger != null) {
 			this.holds.any().ifPresent((hold) -> ledger.answer(this.holds::stacks, this.session.sideConnection(hold)));
 		}
 	}

@@ -88,6 +88,12 @@ public interface RunLedger {
 	}
 
 	/**
+	 * Look what operators want of this instance.
+	 */
+	default void look() {
+	}
+
+	/**
 	 * Return whether this ledger is in use: it is opened when the first run is recorded,
 	 * or before.
 	 * @return whether it was opened

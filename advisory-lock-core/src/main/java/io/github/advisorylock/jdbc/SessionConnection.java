@@ -208,11 +208,14 @@ final class SessionConnection {
 	}
 
 	/**
-	 * Note that a shared lock of members was taken, which stays as long as the
-	 * connection.
+	 * Note that a shared lock of members was taken.
 	 */
 	void join(AdvisoryLockKey members) {
 		this.memberships.add(members);
+	}
+
+	void leave(AdvisoryLockKey members) {
+		this.memberships.remove(members);
 	}
 
 	boolean isMember(AdvisoryLockKey members) {

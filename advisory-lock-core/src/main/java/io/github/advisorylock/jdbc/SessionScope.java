@@ -76,12 +76,12 @@ final class SessionScope {
 	@Nullable HeldLock tryAcquire(AdvisoryLockKey key, @Nullable Deadline deadline, LockRequest request) {
 		LockSession session = requireSession(key);
 		Hold hold = hold(session, key, request, this.holds::leave);
-		if (!this.holds.enter(hold, key, deadline) || !acquire(hold, key, deadline)) {
+		if (this.resources.mayNotBegin() || !this.holds.enter(hold, key, deadline) || !acquire(hold, key, deadline)) {
 			return null;
 		}
 		HeldLock held = null;
 		try {
-			held = handOver(session, hold, request.maxRun());
+			held = this.resources.mayNotBegin() ? null : handOver(session, hold, request.maxRun());
 			return held;
 		}
 		finally {

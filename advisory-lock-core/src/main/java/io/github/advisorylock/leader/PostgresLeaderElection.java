@@ -137,6 +137,7 @@ public final class PostgresLeaderElection implements LeaderElection, LeaderOnlyG
 		this.shutdown = shutdown;
 		this.events = LockScheduler.inTurn(session.threads());
 		this.elector = new Elector(this.roles.values(), this.shards.values(), session);
+		session.threads().instance().whenChanged(this::takePartUnlessDrained);
 	}
 
 	@Override
@@ -185,8 +186,27 @@ public final class PostgresLeaderElection implements LeaderElection, LeaderOnlyG
 	@Override
 	public synchronized void start() {
 		this.running = true;
-		this.roles.values().forEach((role) -> role.leadership().start());
+		takePartUnlessDrained();
 		beginElections();
+	}
+
+	/**
+	 * A drained instance leaves each role to others as soon as no work of its leader is
+	 * running, and does not run for it.
+	 */
+	private synchronized void takePartUnlessDrained() {
+		if (this.running) {
+			boolean drained = this.session.threads().instance().isDrained();
+			this.roles.values().stream().map(LeaderRole::leadership).forEach((leadership) -> {
+				if (drained) {
+					leadership.stop(false);
+				}
+				else {
+					leadership.start();
+				}
+			});
+			this.elector.wake();
+		}
 	}
 
 	private synchronized void beginElections() {
@@ -324,7 +344,7 @@ public final class PostgresLeaderElection implements LeaderElection, LeaderOnlyG
 	private LeaderRole create(String name) {
 		LeaderRole added = new LeaderRole(name, this.keyFactory.createKey(this.namespace, KEY_PREFIX + name),
 				this.session, this.termsAbove, this::publish, this.elector::wake);
-		if (!this.running) {
+		if (!this.running || this.session.threads().instance().isDrained()) {
 			added.leadership().stayOut();
 		}
 		return added;

@@ -136,9 +136,24 @@ public final class LockLog {
 	 */
 	public static void skipped(AdvisoryLockKey key, LockScope scope, String method, LockOutcome outcome,
 			@Nullable Instant tick, LockRequest request) {
+		skipped(key, scope, method, outcome, tick, request, null);
+	}
+
+	/**
+	 * Log that a method was skipped, for a reason that is known.
+	 * @param key the key it would have run under
+	 * @param scope how long the lock would have lived
+	 * @param method the method
+	 * @param outcome why it was skipped
+	 * @param tick the planned time that it would have been for, {@code null} if for none
+	 * @param request what was asked for
+	 * @param known the reason, {@code null} if the outcome says all
+	 */
+	public static void skipped(AdvisoryLockKey key, LockScope scope, String method, LockOutcome outcome,
+			@Nullable Instant tick, LockRequest request, @Nullable String known) {
 		if (RUNS.isDebugEnabled()) {
 			String word = word(outcome);
-			String reason = reason(outcome, request);
+			String reason = (known != null) ? known : reason(outcome, request);
 			call(Level.DEBUG, key, scope, method, word, tick).addKeyValue("advisory_lock.reason", reason)
 				.log("Skipped '" + key + "' (" + method + ")" + purpose(tick, 1) + ", " + word + ": " + reason);
 		}

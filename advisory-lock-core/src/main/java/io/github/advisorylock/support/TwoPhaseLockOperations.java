@@ -58,6 +58,14 @@ public interface TwoPhaseLockOperations extends AdvisoryLockOperations {
 		LockOutcome outcome();
 
 		/**
+		 * Return what there is to say of {@link #outcome()}.
+		 * @return the reason, {@code null} if the outcome says all
+		 */
+		default @Nullable String reason() {
+			return null;
+		}
+
+		/**
 		 * Return what is kept of the result of a run that was before, of a call that is
 		 * {@link LockOutcome#ALREADY_RAN}.
 		 * @return its text, {@code null} if there is none

@@ -205,17 +205,18 @@ public final class InstancePresence implements SmartLifecycle {
 			.map((role) -> this.led.getOrDefault(role, new KnownInstance.Role(role, null, null)))
 			.toList();
 		PostgresAdvisoryLockLedger ledger = this.ledger.get();
-		String schedules = ledger.repository().appear(this.namespace, this.version, roles, !this.known);
-		while (schedules == null) {
+		JobRepository.Told told = ledger.repository().appear(this.namespace, this.version, roles, !this.known);
+		while (told == null) {
 			String before = ledger.instance().name();
 			ledger.instance().giveWay();
 			if (this.known) {
 				ledger.repository().rename(this.namespace, before);
 			}
-			schedules = ledger.repository().appear(this.namespace, this.version, roles, !this.known);
+			told = ledger.repository().appear(this.namespace, this.version, roles, !this.known);
 		}
 		this.known = true;
-		ledger.seeSchedules(schedules);
+		ledger.instance().drain(ledger, told.drained());
+		ledger.seeSchedules(told.schedules());
 	}
 
 }

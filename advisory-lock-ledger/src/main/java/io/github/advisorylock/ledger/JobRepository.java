@@ -165,8 +165,19 @@ public class JobRepository {
 	 * Return whether another instance that lives has the name of this one.
 	 */
 	boolean hasNamesake(String namespace) {
+		return ask("SELECT EXISTS (" + JobStatements.NAMESAKE + ")", namespace);
+	}
+
+	/**
+	 * Return whether an operator has this instance begin no run.
+	 */
+	boolean isDrained(String namespace) {
+		return ask(JobStatements.IS_DRAINED, namespace);
+	}
+
+	private boolean ask(String sql, String namespace) {
 		return this.connections.apart((apart) -> JdbcClient.create(apart)
-			.sql(this.tables.in("SELECT EXISTS (" + JobStatements.NAMESAKE + ")"))
+			.sql(this.tables.in(sql))
 			.param("namespace", namespace)
 			.param("instance", this.instance.get())
 			.param("born", BORN)
@@ -191,15 +202,15 @@ public class JobRepository {
 	/**
 	 * Say that this instance is there.
 	 * @param first whether it says so for the first time
-	 * @return what tells the schedules that operators have chosen from what they were,
-	 * {@code null} if another one that lives has its name, and nothing was said
+	 * @return what operators want, {@code null} if another one that lives has its name,
+	 * and nothing was said
 	 */
-	@Nullable String appear(String namespace, @Nullable String version, List<KnownInstance.Role> roles, boolean first) {
+	@Nullable Told appear(String namespace, @Nullable String version, List<KnownInstance.Role> roles, boolean first) {
 		Collection<JobFacts> jobs = this.untold;
 		Map<String, Set<String>> schedules = schedules(jobs, namespace);
-		String changes = this.connections.apartWithin(LONGEST_OBSERVATION_MILLIS, (apart) -> {
+		Told told = this.connections.apartWithin(LONGEST_OBSERVATION_MILLIS, (apart) -> {
 			long said = System.nanoTime();
-			Optional<String> told = JdbcClient.create(apart)
+			Optional<Told> answer = JdbcClient.create(apart)
 				.sql(this.tables.in(JobStatements.APPEAR))
 				.param("namespace", namespace)
 				.param("instance", this.instance.get())
@@ -215,15 +226,15 @@ public class JobRepository {
 				.param("keys", RunQuestions.array(schedules.keySet(), this::text))
 				.param("schedules", RunQuestions.array(schedules.values(), (all) -> text(String.join(", ", all))))
 				.param("took", this.took)
-				.query(String.class)
+				.query((row, number) -> new Told(row.getString(1), row.getBoolean(2)))
 				.optional();
 			this.took = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - said);
-			return told.orElse(null);
+			return answer.orElse(null);
 		});
-		if (changes != null && this.untold == jobs) {
+		if (told != null && this.untold == jobs) {
 			this.untold = List.of();
 		}
-		return changes;
+		return told;
 	}
 
 	/**
@@ -514,7 +525,7 @@ public class JobRepository {
 				KnownInstance.State.valueOf(row.getString("state")), required(row, "started_at"),
 				required(row, "seen_at"), instant(row, "stopped_at"), row.getString("version"),
 				row.getString("library"), (skew != null) ? Duration.ofMillis(skew) : null, row.getInt("locks"),
-				roles(row));
+				roles(row), instant(row, "drained_at"), row.getString("drained_by"));
 	}
 
 	private static List<KnownInstance.Role> roles(ResultSet row) throws SQLException {
@@ -654,6 +665,17 @@ public class JobRepository {
 	 * @param <T> the type of each
 	 */
 	public record Some<T>(int count, List<T> latest) {
+
+	}
+
+	/**
+	 * What an instance is told when it says that it is there.
+	 *
+	 * @param schedules what tells the schedules that operators have chosen from what they
+	 * were
+	 * @param drained whether an operator has it begin no run
+	 */
+	record Told(String schedules, boolean drained) {
 
 	}
 

@@ -207,23 +207,33 @@ final class JobStatements {
 	 * schedules. Of the difference of the clocks, the time that the message took explains
 	 * as much as its last round trip.
 	 */
-	static final String APPEAR = "WITH namesake AS MATERIALIZED (" + NAMESAKE + """
-			)
-			INSERT INTO {instance} AS i (namespace, instance, born_at, version, library, clock_skew_ms, roles, terms,
-			  led_since, schedules, backend)
-			SELECT :namespace, :instance, CAST(:born AS timestamptz), :version, :library,
-			  (SELECT greatest(least(c.skew, 0), c.skew - :took) FROM (SELECT CAST(pg_catalog.date_part('epoch',
-			    pg_catalog.clock_timestamp() - CAST(:now AS timestamptz)) * 1000 AS bigint) AS skew) c),
-			  CAST(:roles AS text[]), pg_catalog.array_replace(CAST(:terms AS bigint[]), CAST(-1 AS bigint), NULL),
-			  CAST(pg_catalog.array_replace(CAST(:since AS text[]), '', NULL) AS timestamptz[]),
-			  pg_catalog.jsonb_object(CAST(:keys AS text[]), CAST(:schedules AS text[])), pg_catalog.pg_backend_pid()
-			WHERE NOT EXISTS (SELECT FROM namesake)
-			ON CONFLICT (namespace, instance, born_at) DO UPDATE SET seen_at = excluded.seen_at, stopped_at = NULL,
-			  started_at = CASE WHEN :first THEN excluded.started_at ELSE i.started_at END, version = excluded.version,
-			  library = excluded.library, clock_skew_ms = excluded.clock_skew_ms, roles = excluded.roles,
-			  terms = excluded.terms, led_since = excluded.led_since, backend = excluded.backend,
-			  schedules = coalesce(nullif(excluded.schedules, '{}'), i.schedules)
-			RETURNING (SELECT pg_catalog.concat_ws(' ', count(*), pg_catalog.max(s.changed_at)) FROM {schedule} s)
+	static final String APPEAR = "WITH namesake AS MATERIALIZED (" + NAMESAKE
+			+ """
+					)
+					INSERT INTO {instance} AS i (namespace, instance, born_at, version, library, clock_skew_ms, roles, terms,
+					  led_since, schedules, backend)
+					SELECT :namespace, :instance, CAST(:born AS timestamptz), :version, :library,
+					  (SELECT greatest(least(c.skew, 0), c.skew - :took) FROM (SELECT CAST(pg_catalog.date_part('epoch',
+					    pg_catalog.clock_timestamp() - CAST(:now AS timestamptz)) * 1000 AS bigint) AS skew) c),
+					  CAST(:roles AS text[]), pg_catalog.array_replace(CAST(:terms AS bigint[]), CAST(-1 AS bigint), NULL),
+					  CAST(pg_catalog.array_replace(CAST(:since AS text[]), '', NULL) AS timestamptz[]),
+					  pg_catalog.jsonb_object(CAST(:keys AS text[]), CAST(:schedules AS text[])), pg_catalog.pg_backend_pid()
+					WHERE NOT EXISTS (SELECT FROM namesake)
+					ON CONFLICT (namespace, instance, born_at) DO UPDATE SET seen_at = excluded.seen_at, stopped_at = NULL,
+					  started_at = CASE WHEN :first THEN excluded.started_at ELSE i.started_at END, version = excluded.version,
+					  library = excluded.library, clock_skew_ms = excluded.clock_skew_ms, roles = excluded.roles,
+					  terms = excluded.terms, led_since = excluded.led_since, backend = excluded.backend,
+					  drained_at = CASE WHEN NOT :first THEN i.drained_at END, drained_by = CASE WHEN NOT :first THEN i.drained_by END,
+					  schedules = coalesce(nullif(excluded.schedules, '{}'), i.schedules)
+					RETURNING (SELECT pg_catalog.concat_ws(' ', count(*), pg_catalog.max(s.changed_at)) FROM {schedule} s), i.drained_at IS NOT NULL
+					""";
+
+	/**
+	 * Ask whether an operator has this instance begin no run.
+	 */
+	static final String IS_DRAINED = """
+			SELECT EXISTS (SELECT FROM {instance} i WHERE i.namespace = :namespace AND i.instance = :instance
+			  AND i.born_at = CAST(:born AS timestamptz) AND i.drained_at IS NOT NULL)
 			""";
 
 	/**
@@ -258,7 +268,7 @@ final class JobStatements {
 			    ON NOT i.replaced AND c.name = pg_catalog.right(pg_catalog.regexp_replace(i.instance, '[^ -~]', '?', 'g'), 28)
 			)
 			SELECT t.namespace, t.instance, t.state, t.started_at, t.seen_at, t.stopped_at, t.version, t.library,
-			  t.clock_skew_ms, t.locks, t.roles, t.terms, t.led_since
+			  t.clock_skew_ms, t.locks, t.roles, t.terms, t.led_since, t.drained_at, t.drained_by
 			FROM told t ORDER BY t.state <> 'ALIVE', CASE WHEN t.state <> 'ALIVE' THEN t.seen_at END DESC,
 			  t.started_at, t.instance LIMIT :instances
 			""";

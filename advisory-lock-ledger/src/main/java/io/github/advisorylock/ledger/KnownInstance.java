@@ -36,11 +36,14 @@ import org.jspecify.annotations.Nullable;
  * @param clockSkew by how much the clock of the database is ahead of its own
  * @param locks how many advisory locks it holds on connections that have its name
  * @param roles the roles of leaders that it may have
+ * @param drainedAt since when it begins no guarded run and leads no role, {@code null} if
+ * it does
+ * @param drainedBy who has drained it
  * @since 0.1.0
  */
 public record KnownInstance(String namespace, String instance, State state, Instant startedAt, Instant seenAt,
 		@Nullable Instant stoppedAt, @Nullable String version, @Nullable String library, @Nullable Duration clockSkew,
-		int locks, List<Role> roles) {
+		int locks, List<Role> roles, @Nullable Instant drainedAt, @Nullable String drainedBy) {
 
 	/**
 	 * Whether an instance lives.

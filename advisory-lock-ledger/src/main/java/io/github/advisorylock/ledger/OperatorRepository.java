@@ -144,6 +144,35 @@ record OperatorRepository(LedgerConnections connections, LedgerTables tables) {
 	}
 
 	/**
+	 * Have the instance of a name that has begun last, if it lives, begin no run, or
+	 * begin runs again.
+	 * @param name its namespace and name
+	 * @param by who wants that, {@code null} to have it begin runs again
+	 * @return {@code false} if no instance of that name lives
+	 */
+	boolean drain(JobName name, @Nullable String by) {
+		return this.connections.apart((apart) -> statement(JdbcClient.create(apart), name,
+				"""
+						WITH latest AS (
+						  SELECT o.born_at FROM {instance} o WHERE o.namespace = :namespace AND o.instance = :key AND o.stopped_at IS NULL
+						    AND (o.seen_at > pg_catalog.clock_timestamp() - INTERVAL '35 seconds' OR EXISTS (
+						      SELECT FROM pg_catalog.pg_stat_activity a
+						      WHERE a.datname = pg_catalog.current_database() AND a.application_name LIKE 'al:%@%'
+						        AND pg_catalog.split_part(a.application_name, '@', -1)
+						          = pg_catalog.right(pg_catalog.regexp_replace(o.instance, '[^ -~]', '?', 'g'), 28)))
+						  ORDER BY o.started_at DESC LIMIT 1
+						)
+						UPDATE {instance} i SET drained_by = CASE WHEN i.drained_at IS NOT NULL AND :by IS NOT NULL THEN i.drained_by
+						    ELSE :by END,
+						  drained_at = CASE WHEN :by IS NOT NULL THEN coalesce(i.drained_at, pg_catalog.clock_timestamp()) END
+						FROM latest l WHERE i.namespace = :namespace AND i.instance = :key AND i.born_at = l.born_at
+						"""
+					.replace(":by", "CAST(:by AS text)"))
+			.param("by", this.connections.text().ofNullable(by), Types.VARCHAR)
+			.update()) == 1;
+	}
+
+	/**
 	 * End the wait of the open tick of a job, also where it would not be tried again.
 	 * @param meant the tick that is meant, {@code null} for whichever is open
 	 * @return the tick, or empty if there is no such one, or the job runs or is paused

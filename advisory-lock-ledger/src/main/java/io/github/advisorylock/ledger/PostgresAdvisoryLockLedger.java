@@ -257,6 +257,29 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger, RunLedger
 		return opened().jobs();
 	}
 
+	@Override
+	public void look() {
+		this.instance.drain(this, repository().isDrained(this.namespace));
+	}
+
+	/**
+	 * Have an instance begin no guarded run and lead no role, or do both again.
+	 * @param name the name of the instance
+	 * @param by who wants that, {@code null} to have it begin runs again
+	 * @return {@code false} if no instance of that name lives
+	 */
+	public boolean drain(String name, @Nullable String by) {
+		if (by != null) {
+			checkWho(by);
+		}
+		open();
+		boolean found = opened().operators().drain(new JobName(this.namespace, name), by);
+		if (found && name.equals(this.instance.name())) {
+			look();
+		}
+		return found;
+	}
+
 	/**
 	 * Return the instance whose runs are recorded.
 	 */

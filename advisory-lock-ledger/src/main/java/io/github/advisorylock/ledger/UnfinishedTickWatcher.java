@@ -281,7 +281,9 @@ final class UnfinishedTickWatcher implements ApplicationListener<PayloadApplicat
 	 * @return {@code false} if that depends on nobody having completed it meanwhile
 	 */
 	private boolean handle(UnfinishedTick tick, ObservedJob job, boolean certain) {
-		UnfinishedTick.State state = tick.judge(job);
+		UnfinishedTick.State judged = tick.judge(job);
+		boolean left = judged == UnfinishedTick.State.READY && this.ledger.instance().isDrained();
+		UnfinishedTick.State state = left ? UnfinishedTick.State.PAUSED : judged;
 		switch (state) {
 			case SETTLED -> settle(tick.method(), tick.time());
 			case BUSY -> tick.dueAfter(random(SHORTEST_PAUSE, LONGEST_PAUSE));

@@ -20,9 +20,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
 
+import io.github.advisorylock.LockInstance;
 import io.github.advisorylock.annotation.Once;
 import io.github.advisorylock.annotation.SingleRunner;
-import io.github.advisorylock.LockInstance;
 import io.github.advisorylock.testsupport.TestPostgres;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;

@@ -74,8 +74,7 @@ class InstanceNameTests {
 
 	@Test
 	void processesHaveOneNameEachAndThatOfAKilledOneIsFreeAtOnce(@TempDir Path directory) {
-		try (JavaProcess other = JavaProcess.start(directory.resolve("log"), InstanceNameTests.class,
-				TestPostgres.url())) {
+		try (JavaProcess other = JavaProcess.start(directory.resolve("log"), Other.class, TestPostgres.url())) {
 			other.awaitLine("is called replica");
 			try (OperatedApplication second = OperatedApplication.start(Jobs.class, ENDPOINT, NAME)) {
 				assertThat(name(second)).isEqualTo("replica-2");
@@ -114,13 +113,23 @@ class InstanceNameTests {
 	}
 
 	/**
-	 * Be another instance of the application.
-	 * @param arguments the JDBC URL
+	 * Another instance of the application.
 	 */
-	public static void main(String[] arguments) {
-		System.setProperty(TestPostgres.class.getName(), arguments[0]);
-		OperatedApplication application = OperatedApplication.start(Jobs.class, ENDPOINT, NAME);
-		System.out.println("is called " + application.bean(LockInstance.class).name());
+	public static final class Other {
+
+		private Other() {
+		}
+
+		/**
+		 * Start it.
+		 * @param arguments the JDBC URL
+		 */
+		public static void main(String[] arguments) {
+			System.setProperty(TestPostgres.class.getName(), arguments[0]);
+			OperatedApplication application = OperatedApplication.start(Jobs.class, ENDPOINT, NAME);
+			System.out.println("is called " + application.bean(LockInstance.class).name());
+		}
+
 	}
 
 	/**

@@ -27,10 +27,10 @@ import java.util.concurrent.CompletableFuture;
 import java.util.stream.Stream;
 
 import io.github.advisorylock.AdvisoryLockKey;
+import io.github.advisorylock.LockInstance;
 import io.github.advisorylock.LockScope;
 import io.github.advisorylock.annotation.LeaderOnly;
 import io.github.advisorylock.annotation.SingleRunner;
-import io.github.advisorylock.LockInstance;
 import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
 import io.github.advisorylock.testsupport.ForeignSession;
 import io.github.advisorylock.testsupport.Patience;

@@ -25,8 +25,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
 import com.zaxxer.hikari.HikariDataSource;
-import io.github.advisorylock.annotation.SingleRunner;
 import io.github.advisorylock.LockInstance;
+import io.github.advisorylock.annotation.SingleRunner;
 import io.github.advisorylock.interceptor.CronTicks;
 import io.github.advisorylock.jdbc.LockScheduler;
 import io.github.advisorylock.testsupport.LockContextRunner;

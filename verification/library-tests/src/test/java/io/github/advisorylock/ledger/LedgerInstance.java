@@ -30,10 +30,10 @@ import java.util.concurrent.locks.LockSupport;
 
 import com.zaxxer.hikari.HikariDataSource;
 import io.github.advisorylock.AdvisoryLockKeyFactory;
+import io.github.advisorylock.LockInstance;
 import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.LockScope;
 import io.github.advisorylock.jdbc.AbstractLockTests;
-import io.github.advisorylock.LockInstance;
 import io.github.advisorylock.jdbc.LockScheduler;
 import io.github.advisorylock.jdbc.LockSession;
 import io.github.advisorylock.jdbc.LockSessionSettings;

@@ -19,10 +19,10 @@ package io.github.advisorylock.ledger;
 import java.time.Duration;
 import java.util.List;
 
+import io.github.advisorylock.LockInstance;
 import io.github.advisorylock.LockLostException;
 import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.LockScope;
-import io.github.advisorylock.LockInstance;
 import io.github.advisorylock.jdbc.LockSessionSettings;
 import io.github.advisorylock.jdbc.LockSessionSettings.WhenLost;
 import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;

@@ -1,0 +1,248 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.actuate;
+
+import java.net.http.HttpResponse;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+
+import io.github.advisorylock.AdvisoryLockKey;
+import io.github.advisorylock.AdvisoryLockOperations;
+import io.github.advisorylock.LeaderElection;
+import io.github.advisorylock.LockOutcome;
+import io.github.advisorylock.LockRequest;
+import io.github.advisorylock.LockResult;
+import io.github.advisorylock.LockScope;
+import io.github.advisorylock.annotation.LeaderOnly;
+import io.github.advisorylock.annotation.SingleRunner;
+import io.github.advisorylock.jdbc.LockSession;
+import io.github.advisorylock.testsupport.ForeignSession;
+import io.github.advisorylock.testsupport.TestPostgres;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * Tests for instances that an operator drains.
+ */
+@Tag("gate")
+@ExtendWith(OutputCaptureExtension.class)
+class DrainTests {
+
+	private static final String[] PROPERTIES = { "management.endpoints.web.exposure.include=advisorylocks",
+			"management.endpoint.advisorylocks.access=unrestricted", "logging.level.io.github.advisorylock.run=debug" };
+
+	@BeforeEach
+	void dropTables() {
+		OperatedApplication.dropTables();
+	}
+
+	@Test
+	void drainedInstanceBeginsNothingUntilItIsResumedAndWhatRunsGoesOn(CapturedOutput output) throws Exception {
+		try (OperatedApplication second = start("shop-2"); OperatedApplication first = start("shop-1")) {
+			Jobs jobs = second.bean(Jobs.class);
+			LeaderElection election = second.bean(LeaderElection.class);
+			await().until(() -> election.isLeader("outbox"));
+			assertThat(first.bean(LeaderElection.class).isLeader("outbox")).isFalse();
+			assertThat(jobs.lead()).contains("led");
+			Gate gate = Gate.enteredBy(jobs::export);
+			try (gate) {
+				assertThat(post(first, "drained", "shop-2").body()).isEqualTo(
+						"{\"namespace\":\"shop\",\"instance\":\"shop-2\",\"state\":\"drained\",\"by\":\"unauthenticated\"}");
+				await().until(() -> first.bean(LeaderElection.class).isLeader("outbox"));
+				assertThat(election.isLeader("outbox")).isFalse();
+				assertThat(jobs.lead()).isEmpty();
+				assertRefuses(second);
+				await().until(() -> members() == 1);
+				assertThat(holder(first, "export")).contains("\"instance\":\"shop-2\"");
+			}
+			assertThat(output).contains("Skipped 'shop/report' (Jobs.report), paused: this instance is drained");
+			await().untilAsserted(
+					() -> assertThat(TestPostgres.query("SELECT outcome FROM operated_run WHERE key = 'export'"))
+						.containsExactly("EXECUTED"));
+			Map<String, Object> told = instance(first, "shop-2");
+			assertThat(told).containsEntry("state", "alive")
+				.containsEntry("drainedBy", "unauthenticated")
+				.containsKey("drainedAt");
+			assertThat(EndpointAnswer.all(second).<Boolean>read("$.drained")).isTrue();
+			assertThat(instance(first, "shop-1")).doesNotContainKey("drainedAt");
+			assertThat(EndpointAnswer.all(first).<List<List<String>>>read("$.leaders[*].waiting"))
+				.containsExactly(List.of());
+			assertThat(second.setState("report", "running").statusCode()).isEqualTo(409);
+			assertThat(second.setState("report", "running").body()).contains("this instance is drained");
+			assertThat(first.runNow("report").body()).contains("EXECUTED");
+			assertThat(post(first, "resumed", "shop-2").statusCode()).isEqualTo(200);
+			await().until(() -> !EndpointAnswer.all(second).body().contains("\"drained\""));
+			assertThat(jobs.report().executed()).isTrue();
+			await().until(() -> members() == 2);
+			first.close();
+			await().until(() -> election.isLeader("outbox"));
+		}
+	}
+
+	private static void assertRefuses(OperatedApplication application) {
+		Jobs jobs = application.bean(Jobs.class);
+		AdvisoryLockOperations operations = application.bean(AdvisoryLockOperations.class);
+		assertThat(jobs.report().outcome()).isEqualTo(LockOutcome.PAUSED);
+		assertThat(jobs.upload()).isNull();
+		for (LockScope scope : LockScope.values()) {
+			LockResult<String> result = operations.execute(LockRequest.of("by hand").scope(scope), (lock) -> "done");
+			assertThat(result.outcome()).isEqualTo(LockOutcome.PAUSED);
+			assertThatIllegalStateException().isThrownBy(result::orElseThrow)
+				.withMessage("Work under advisory lock 'shop/by hand' did not run: PAUSED (this instance is drained)");
+		}
+		assertThat(operations.tryAcquire(LockRequest.of("by hand"))).isEmpty();
+	}
+
+	/**
+	 * Nothing is heard without a session: the heartbeat finds it.
+	 */
+	@Test
+	void instanceWithoutASessionFindsOutByItsHeartbeat() {
+		try (OperatedApplication first = start("shop-1"); OperatedApplication second = start("shop-2")) {
+			await().until(() -> instances(first).contains("shop-2"));
+			TestPostgres.execute("UPDATE operated_instance SET drained_at = now(), drained_by = 'ops' "
+					+ "WHERE instance = 'shop-2'");
+			await().until(() -> second.bean(Jobs.class).report().outcome() == LockOutcome.PAUSED);
+			assertThat(first.bean(Jobs.class).report().executed()).isTrue();
+		}
+		try (OperatedApplication next = start("shop-2")) {
+			assertThat(next.bean(Jobs.class).report().executed()).isTrue();
+		}
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void callThatWaitsForItsLockDoesNotBeginOnceTheInstanceIsDrained(LockScope scope) throws Exception {
+		try (OperatedApplication application = start("shop-1")) {
+			AdvisoryLockOperations operations = application.bean(AdvisoryLockOperations.class);
+			LockRequest request = LockRequest.of("patient").scope(scope);
+			CompletableFuture<LockResult<String>> waiting = new CompletableFuture<>();
+			LockResult<String> inner = operations.execute(request, (lock) -> {
+				Thread thread = new Thread(() -> waiting
+					.complete(operations.execute(request.waitFor(Duration.ofMinutes(1)), (late) -> "late")));
+				thread.start();
+				await().until(() -> thread.getState() != Thread.State.RUNNABLE);
+				int status = post(application, "drained", "shop-1").statusCode();
+				return status + operations.execute(LockRequest.of("inner").scope(scope), (part) -> " inner").value();
+			});
+			assertThat(inner.value()).isEqualTo("200 inner");
+			assertThat(waiting.get().outcome()).isEqualTo(LockOutcome.PAUSED);
+			assertThat(TestPostgres.locks()).noneMatch((lock) -> lock.contains("patient"));
+		}
+	}
+
+	@Test
+	void instanceThatDoesNotLiveIsNotFoundAndNothingElseIsDoneWithOne() {
+		try (OperatedApplication first = start("shop-1")) {
+			start("shop-2").close();
+			await().until(() -> instances(first).contains("shop-2"));
+			for (String name : List.of("shop-2", "nobody", "a\\u0000b")) {
+				assertThat(post(first, "drained", name).statusCode()).isEqualTo(404);
+			}
+			assertThat(post(first, "drained", "nobody").body()).contains("There is no living instance 'nobody'");
+			assertThat(post(first, "paused", "shop-1").statusCode()).isEqualTo(400);
+			assertThat(first.post("actuator/advisorylocks", "application/json", "{\"state\":\"drained\"}").statusCode())
+				.isEqualTo(400);
+		}
+	}
+
+	@Test
+	void withoutLedgerAnInstanceIsDrainedByItselfOnly() {
+		try (OperatedApplication alone = OperatedApplication.start(Jobs.class, PROPERTIES[0], PROPERTIES[1],
+				"advisory-lock.ledger.enabled=false", "advisory-lock.instance=shop-1")) {
+			HttpResponse<String> other = post(alone, "drained", "shop-2");
+			assertThat(other.statusCode()).isEqualTo(409);
+			assertThat(other.body()).contains("without the ledger").contains("'shop-1'");
+			assertThat(post(alone, "drained", "shop-1").statusCode()).isEqualTo(200);
+			assertRefuses(alone);
+			assertThat(alone.bean(LeaderElection.class).isLeader("outbox")).isFalse();
+			assertThat(post(alone, "resumed", "shop-1").statusCode()).isEqualTo(200);
+			assertThat(alone.bean(Jobs.class).report().executed()).isTrue();
+			await().until(() -> alone.bean(LeaderElection.class).isLeader("outbox"));
+		}
+	}
+
+	private static OperatedApplication start(String name) {
+		return OperatedApplication.start(Jobs.class, PROPERTIES[0], PROPERTIES[1], PROPERTIES[2],
+				"advisory-lock.instance=" + name);
+	}
+
+	private static HttpResponse<String> post(OperatedApplication application, String state, String instance) {
+		return application.post("actuator/advisorylocks", "application/json",
+				"{\"state\":\"" + state + "\",\"instance\":\"" + instance + "\"}");
+	}
+
+	private static List<String> instances(OperatedApplication application) {
+		return EndpointAnswer.all(application).read("$.instances[*].instance");
+	}
+
+	private static Map<String, Object> instance(OperatedApplication application, String name) {
+		return EndpointAnswer.all(application)
+			.<List<Map<String, Object>>>read("$.instances[?(@.instance == '" + name + "')]")
+			.get(0);
+	}
+
+	private static int members() {
+		return ForeignSession.holders(AdvisoryLockKey.of("shop", LockSession.MEMBERS)).size();
+	}
+
+	private static String holder(OperatedApplication application, String key) {
+		return EndpointAnswer.job(application, key).get("holders").toString();
+	}
+
+	/**
+	 * Guarded methods.
+	 */
+	static class Jobs {
+
+		@SingleRunner("report")
+		LockResult<String> report() {
+			return LockResult.executed("written");
+		}
+
+		@SingleRunner(key = "upload", scope = LockScope.SESSION)
+		String upload() {
+			return "done";
+		}
+
+		@SingleRunner(key = "export", scope = LockScope.SESSION)
+		void export(Gate gate) {
+			gate.pass();
+		}
+
+		@LeaderOnly("outbox")
+		Optional<String> lead() {
+			return Optional.of("led");
+		}
+
+	}
+
+}
