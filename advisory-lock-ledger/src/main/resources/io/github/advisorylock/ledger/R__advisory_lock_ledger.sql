@@ -90,7 +90,6 @@ CREATE TABLE IF NOT EXISTS advisory_lock_run (
 CREATE INDEX IF NOT EXISTS advisory_lock_run_failure ON advisory_lock_run (namespace, template, id)
   WHERE template IS NOT NULL AND failed;
 CREATE INDEX IF NOT EXISTS advisory_lock_run_until ON advisory_lock_run (keep_until);
-CREATE INDEX IF NOT EXISTS advisory_lock_run_time ON advisory_lock_run (namespace, failed, started_at);
 
 -- Keys that are never run again while they are remembered
 CREATE TABLE IF NOT EXISTS advisory_lock_completion (
