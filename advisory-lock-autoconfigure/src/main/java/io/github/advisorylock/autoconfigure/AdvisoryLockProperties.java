@@ -86,9 +86,9 @@ import org.springframework.util.ClassUtils;
  * @param databases What differs in a database besides the default one, by the name of its
  * transaction manager.
  * @param doctor What the doctor looks at.
- * @param page The page for operators.
- * @param shedlock ShedLock on advisory locks.
- * @param test What advisory-lock-test reads.
+ * @param page Is read by advisory-lock-page.
+ * @param shedlock Is read by advisory-lock-shedlock.
+ * @param test Is read by advisory-lock-test.
  */
 @ConfigurationProperties(prefix = "advisory-lock", ignoreUnknownFields = false)
 @Lazy
@@ -100,9 +100,8 @@ public record AdvisoryLockProperties(@DefaultValue("true") boolean enabled, @Nul
 		@Nullable String transactionManager, @DefaultValue("1000") int maxHeldLocks,
 		@DefaultValue Map<String, Job> jobs, @DefaultValue Session session, @DefaultValue Ledger ledger,
 		@DefaultValue Leader leader, @DefaultValue Map<String, Database> databases,
-		@NestedConfigurationProperty @DefaultValue DoctorProperties doctor,
-		@NestedConfigurationProperty @DefaultValue AdvisoryLocksPageProperties page,
-		@NestedConfigurationProperty @DefaultValue AdvisoryLockShedLockProperties shedlock, @DefaultValue Test test) {
+		@NestedConfigurationProperty @DefaultValue DoctorProperties doctor, @DefaultValue Map<String, Object> page,
+		@DefaultValue Map<String, Object> shedlock, @DefaultValue Map<String, Object> test) {
 
 	static final ConfigurationPropertyName PREFIX = ConfigurationPropertyName.of("advisory-lock");
 
@@ -481,15 +480,6 @@ public record AdvisoryLockProperties(@DefaultValue("true") boolean enabled, @Nul
 		record KeepRuns(@DefaultValue("30d") Duration age, @DefaultValue("1000") int count) {
 
 		}
-
-	}
-
-	/**
-	 * What advisory-lock-test reads.
-	 *
-	 * @param postgresImage Image of the container that tests start.
-	 */
-	record Test(@Nullable String postgresImage) {
 
 	}
 

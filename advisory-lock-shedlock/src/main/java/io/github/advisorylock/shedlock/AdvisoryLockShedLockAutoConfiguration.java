@@ -43,6 +43,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.context.ApplicationEventPublisher;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Conditional;
@@ -62,6 +63,7 @@ import org.springframework.context.annotation.Role;
 @ConditionalOnClass(LockProvider.class)
 @ConditionalOnBooleanProperty(name = "advisory-lock.shedlock.enabled", matchIfMissing = true)
 @ConditionalOnBean(AdvisoryLockOperations.class)
+@EnableConfigurationProperties(AdvisoryLockShedLockProperties.class)
 public final class AdvisoryLockShedLockAutoConfiguration {
 
 	private static final String PROVIDER = "advisoryLockProvider";

@@ -19,10 +19,10 @@ package io.github.advisorylock.test;
 import org.testcontainers.postgresql.PostgreSQLContainer;
 import org.testcontainers.utility.DockerImageName;
 
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.boot.testcontainers.service.connection.ServiceConnection;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
-import org.springframework.core.env.Environment;
 
 /**
  * A PostgreSQL of its own for a test: goes on it as
@@ -35,13 +35,14 @@ import org.springframework.core.env.Environment;
  * @since 0.1.0
  */
 @Configuration(proxyBeanMethods = false)
+@EnableConfigurationProperties(TestLocksProperties.class)
 public class PostgresContainerConfiguration {
 
 	@Bean
 	@ServiceConnection
-	PostgreSQLContainer advisoryLockPostgresContainer(Environment environment) {
-		String image = environment.getProperty("advisory-lock.test.postgres-image", "postgres:18-alpine");
-		return new PostgreSQLContainer(DockerImageName.parse(image).asCompatibleSubstituteFor("postgres"));
+	PostgreSQLContainer advisoryLockPostgresContainer(TestLocksProperties properties) {
+		return new PostgreSQLContainer(
+				DockerImageName.parse(properties.postgresImage()).asCompatibleSubstituteFor("postgres"));
 	}
 
 }

@@ -20,8 +20,6 @@ import java.util.List;
 import java.util.regex.Pattern;
 
 import io.github.advisorylock.autoconfigure.AdvisoryLockEndpointAutoConfiguration;
-import io.github.advisorylock.autoconfigure.AdvisoryLockProperties;
-import io.github.advisorylock.autoconfigure.AdvisoryLocksPageProperties;
 import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
 import org.jspecify.annotations.Nullable;
 
@@ -37,6 +35,7 @@ import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
 import org.springframework.context.annotation.Bean;
 import org.springframework.util.StringUtils;
@@ -51,6 +50,7 @@ import org.springframework.util.StringUtils;
 @ConditionalOnClass({ Endpoint.class, ConditionalOnAvailableEndpoint.class })
 @ConditionalOnBean(PostgresAdvisoryLockTemplate.class)
 @ConditionalOnAvailableEndpoint(AdvisoryLocksPageEndpoint.class)
+@EnableConfigurationProperties(AdvisoryLocksPageProperties.class)
 public final class AdvisoryLockPageAutoConfiguration {
 
 	private static final EndpointId ENDPOINT = EndpointId.of("advisorylocks");
@@ -63,9 +63,9 @@ public final class AdvisoryLockPageAutoConfiguration {
 
 	@Bean
 	@ConditionalOnMissingBean
-	AdvisoryLocksPageEndpoint advisoryLocksPageEndpoint(AdvisoryLockProperties properties,
+	AdvisoryLocksPageEndpoint advisoryLocksPageEndpoint(AdvisoryLocksPageProperties properties,
 			EndpointAccessResolver access, ObjectProvider<PathMappedEndpoints> paths) {
-		AdvisoryLocksPageProperties.Links links = checked(properties.page().links());
+		AdvisoryLocksPageProperties.Links links = checked(properties.links());
 		return new AdvisoryLocksPageEndpoint(links.log(), links.trace(), () -> pathFromPage(paths.getIfAvailable()),
 				() -> access.accessFor(ENDPOINT, Access.READ_ONLY) == Access.UNRESTRICTED);
 	}

@@ -209,6 +209,14 @@ class OperatorPageTests {
 			.withMessageContaining("advisory-lock.page.links.log");
 	}
 
+	@Test
+	void propertyThatDoesNotExistIsNamed() {
+		assertThatException()
+			.isThrownBy(() -> OperatedApplication.start(Jobs.class, EXPOSED, "advisory-lock.page.refrsh=1s").close())
+			.havingRootCause()
+			.withMessageContaining("advisory-lock.page.refrsh");
+	}
+
 	private static HttpRequest.Builder authorized(OperatedApplication application, String path) {
 		String credentials = Base64.getEncoder().encodeToString("jane:secret".getBytes(StandardCharsets.UTF_8));
 		return application.request(path).header("Authorization", "Basic " + credentials);

@@ -83,7 +83,7 @@ class ArchitectureTests {
 	/**
 	 * Stands in the jars of page and bridges, and so in their packages.
 	 */
-	private static final String WIRING_OF_JARS = ".*\\.(\\w+AutoConfiguration|ShedLockVersionCondition)(\\$.*)?";
+	private static final String WIRING_OF_JARS = ".*\\.(\\w+AutoConfiguration|ShedLockVersionCondition|\\w+Properties)(\\$.*)?";
 
 	private static final JavaClasses LIBRARY = new ClassFileImporter().importUrls(Stream
 		.of(AdvisoryLockKey.class, AdvisoryLockLedger.class, AdvisoryLockAutoConfiguration.class,

@@ -35,8 +35,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
 import org.springframework.boot.autoconfigure.AutoConfigurations;
-import org.springframework.boot.context.properties.bind.Binder;
-import org.springframework.boot.context.properties.source.MapConfigurationPropertySource;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
@@ -55,16 +53,6 @@ class AdvisoryLockShedLockAutoConfigurationTests {
 	private final ApplicationContextRunner runner = LockContextRunner.create()
 		.withConfiguration(AutoConfigurations.of(AdvisoryLockShedLockAutoConfiguration.class))
 		.withPropertyValues("advisory-lock.ledger.table-prefix=shedlock_none_");
-
-	@Test
-	void defaultsOfMetadataAreThoseOfTheClass() {
-		AdvisoryLockShedLockProperties properties = new Binder(new MapConfigurationPropertySource())
-			.bindOrCreate("advisory-lock.shedlock", AdvisoryLockShedLockProperties.class);
-		assertThat(AdvisoryLockPropertiesTests.defaultOf("advisory-lock.shedlock.enabled"))
-			.isEqualTo(properties.enabled());
-		assertThat(AdvisoryLockPropertiesTests.defaultOf("advisory-lock.shedlock.both-locks"))
-			.isEqualTo(properties.bothLocks());
-	}
 
 	@Test
 	void providerIsThereWhereApplicationHasNone() {

@@ -34,8 +34,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * Tests for {@link AdvisoryLocksPageProperties} and
- * {@link AdvisoryLocksEndpointProperties}.
+ * Tests for the properties of the page and {@link AdvisoryLocksEndpointProperties}.
  */
 class AdvisoryLocksPagePropertiesTests {
 
@@ -60,9 +59,8 @@ class AdvisoryLocksPagePropertiesTests {
 		String name = "advisory-lock.page." + property.substring(0, property.indexOf('='));
 		String value = property.substring(property.indexOf('=') + 1);
 		Binder binder = new Binder(new MapConfigurationPropertySource(Map.of(name, value)));
-		AdvisoryLocksPageProperties page = binder.bindOrCreate("advisory-lock.page", AdvisoryLocksPageProperties.class);
 		assertThatExceptionOfType(InvalidConfigurationPropertyValueException.class)
-			.isThrownBy(() -> PageSettings.of(page))
+			.isThrownBy(() -> PageSettings.of(binder))
 			.satisfies((ex) -> assertThat(ex.getName()).isEqualTo(name));
 	}
 
@@ -75,7 +73,7 @@ class AdvisoryLocksPagePropertiesTests {
 			String value = texts.next();
 			Binder binder = new Binder(new MapConfigurationPropertySource(Map.of(property, value)));
 			try {
-				PageSettings.of(binder.bindOrCreate("advisory-lock.page", AdvisoryLocksPageProperties.class));
+				PageSettings.of(binder);
 				taken++;
 			}
 			catch (BindException | InvalidConfigurationPropertyValueException ex) {

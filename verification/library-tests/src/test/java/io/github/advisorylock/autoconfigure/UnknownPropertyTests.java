@@ -53,8 +53,8 @@ class UnknownPropertyTests {
 	@ValueSource(strings = { "advisory-lock.namespce", "advisory-lock.sesion.heartbeat",
 			"advisory-lock.session.heart-beats", "advisory-lock.doctor.stanby", "advisory-lock.leader.enabled",
 			"advisory-lock.ledger.keep-runs.days", "advisory-lock.shedlock.both-lock", "advisory-lock.shedlock.scope",
-			"advisory-lock.page.refrsh", "advisory-lock.test.postgres-imag", "advisory-lock.databases.tx.session.uri",
-			"advisory-lock.jobs.report.pause", "advisory-lock.jobs.orders.export.paused" })
+			"advisory-lock.databases.tx.session.uri", "advisory-lock.jobs.report.pause",
+			"advisory-lock.jobs.orders.export.paused" })
 	void propertyThatDoesNotExistStopsTheStartAndIsTold(String property) {
 		FailureAnalysis analysis = LockContextRunner.analyzeFailure(withFile(Map.of(property, "value")));
 		assertThat(analysis.getDescription()).contains("Property: " + property, "Origin: ", "application.yml",

@@ -16,7 +16,7 @@
 
 package io.github.advisorylock.actuate.page;
 
-import io.github.advisorylock.autoconfigure.AdvisoryLocksPageProperties;
+import org.springframework.boot.context.properties.bind.Binder;
 
 /**
  * What the page makes of its properties.
@@ -26,8 +26,9 @@ public final class PageSettings {
 	private PageSettings() {
 	}
 
-	public static AdvisoryLocksPageProperties.Links of(AdvisoryLocksPageProperties page) {
-		return AdvisoryLockPageAutoConfiguration.checked(page.links());
+	public static Object of(Binder binder) {
+		return AdvisoryLockPageAutoConfiguration
+			.checked(binder.bindOrCreate("advisory-lock.page", AdvisoryLocksPageProperties.class).links());
 	}
 
 }

@@ -14,26 +14,20 @@
  * limitations under the License.
  */
 
-package io.github.advisorylock.autoconfigure;
+package io.github.advisorylock.shedlock;
 
+import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 
 /**
- * Properties of the page for operators.
+ * Properties of ShedLock on advisory locks.
  *
- * @param links Where to find more of a run.
+ * @param enabled Whether ShedLock gets its locks from this library, where the application
+ * has no lock provider of its own.
+ * @param bothLocks Whether each lock provider of the application takes an advisory lock
+ * as well, for a rolling deployment.
  */
-public record AdvisoryLocksPageProperties(@DefaultValue Links links) {
-
-	/**
-	 * Where to find more of a run.
-	 *
-	 * @param log Address of the log of a run, with {traceId}, {instance}, {key},
-	 * {startedAt} or {finishedAt}.
-	 * @param trace Address of the trace of a run, with the same placeholders.
-	 */
-	public record Links(@DefaultValue("") String log, @DefaultValue("") String trace) {
-
-	}
+@ConfigurationProperties(prefix = "advisory-lock.shedlock", ignoreUnknownFields = false)
+record AdvisoryLockShedLockProperties(@DefaultValue("true") boolean enabled, @DefaultValue("false") boolean bothLocks) {
 
 }
