@@ -16,6 +16,7 @@
 
 package io.github.advisorylock.interceptor;
 
+import java.time.Clock;
 import java.time.Instant;
 import java.util.HashMap;
 import java.util.Map;
@@ -69,18 +70,29 @@ public final class PlannedTime {
 	 * @param call makes the call, on the current thread
 	 */
 	public static void run(Instant planned, Runnable call) {
-		run(planned, null, call);
+		run(planned, Clock.systemUTC(), call);
 	}
 
 	/**
 	 * Make a call that was planned.
 	 * @param planned the time that it was planned for
+	 * @param clock tells when it begins
+	 * @param call makes the call, on the current thread
+	 */
+	public static void run(Instant planned, Clock clock, Runnable call) {
+		run(planned, clock, null, call);
+	}
+
+	/**
+	 * Make a call that was planned.
+	 * @param planned the time that it was planned for
+	 * @param clock tells when it begins
 	 * @param ticks what else is planned, {@code null} if that is not known
 	 * @param call makes the call, on the current thread
 	 * @return whether it has called a guarded method on that
 	 */
-	static boolean run(Instant planned, @Nullable CronTicks ticks, Runnable call) {
-		return run(new Plan.At(planned, Instant.now(), ticks), call);
+	static boolean run(Instant planned, Clock clock, @Nullable CronTicks ticks, Runnable call) {
+		return run(new Plan.At(planned, clock.instant(), ticks), call);
 	}
 
 	/**

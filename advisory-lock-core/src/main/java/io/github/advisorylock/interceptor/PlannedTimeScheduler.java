@@ -155,7 +155,7 @@ public final class PlannedTimeScheduler implements TaskScheduler {
 		if (task instanceof CarryingTask) {
 			return this.scheduler.schedule(task, trigger);
 		}
-		PlannedTask planned = new PlannedTask(task, trigger, getClock().getZone(), changing, this.turns);
+		PlannedTask planned = new PlannedTask(task, trigger, getClock(), changing, this.turns);
 		ScheduledFuture<?> future = this.scheduler.schedule(planned, planned);
 		return (changing == null || future == null || planned.ticks == null) ? future
 				: planned.changing(changing, future, this.scheduler);
@@ -469,6 +469,8 @@ public final class PlannedTimeScheduler implements TaskScheduler {
 
 		private final Trigger trigger;
 
+		private final Clock clock;
+
 		private final @Nullable CronTicks ticks;
 
 		private final @Nullable ScheduledTicks changing;
@@ -489,13 +491,14 @@ public final class PlannedTimeScheduler implements TaskScheduler {
 		 */
 		private volatile boolean guarded;
 
-		private PlannedTask(Runnable task, Trigger trigger, ZoneId defaultZone, @Nullable ScheduledTicks changing,
+		private PlannedTask(Runnable task, Trigger trigger, Clock clock, @Nullable ScheduledTicks changing,
 				Turns turns) {
 			super(task);
 			this.turns = turns;
 			this.trigger = trigger;
 			this.changing = changing;
-			this.ticks = (trigger instanceof CronTrigger cron) ? ticks(cron, defaultZone) : null;
+			this.ticks = (trigger instanceof CronTrigger cron) ? ticks(cron, clock.getZone()) : null;
+			this.clock = clock;
 			turns.add(this);
 		}
 
@@ -582,7 +585,7 @@ public final class PlannedTimeScheduler implements TaskScheduler {
 			this.turns.begin(this);
 			try {
 				if (time != null) {
-					this.guarded = PlannedTime.run(time, ticks(), task());
+					this.guarded = PlannedTime.run(time, this.clock, ticks(), task());
 				}
 				else {
 					task().run();

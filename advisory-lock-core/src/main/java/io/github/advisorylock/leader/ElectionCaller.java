@@ -16,7 +16,6 @@
 
 package io.github.advisorylock.leader;
 
-import java.time.Instant;
 import java.util.Collection;
 
 import io.github.advisorylock.annotation.SingleRunnerAnnotationBeanPostProcessor;
@@ -70,7 +69,7 @@ final class ElectionCaller {
 		new SafeTask("Failed to call '" + name + " on election", () -> {
 			TaskScheduler available = this.schedulers.getIfUnique();
 			if (available != null) {
-				available.schedule(call, Instant.now());
+				available.schedule(call, available.getClock().instant());
 			}
 			else {
 				this.threads.execute(call);

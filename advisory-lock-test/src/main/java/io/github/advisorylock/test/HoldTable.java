@@ -16,6 +16,7 @@
 
 package io.github.advisorylock.test;
 
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.locks.Condition;
@@ -26,6 +27,7 @@ import java.util.stream.IntStream;
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.LockLostEvent;
 import io.github.advisorylock.LockMode;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The locks that all instances of an application hold in memory.
@@ -40,16 +42,29 @@ final class HoldTable {
 
 	private final Consumer<? super LockLostEvent> lost;
 
+	private final @Nullable VirtualTime time;
+
 	/**
 	 * Create a table.
 	 * @param lost is told of each lock that is lost
+	 * @param time the time to go by, {@code null} for that of the machine
 	 */
-	HoldTable(Consumer<? super LockLostEvent> lost) {
+	HoldTable(Consumer<? super LockLostEvent> lost, @Nullable VirtualTime time) {
 		this.lost = lost;
+		this.time = time;
 	}
 
 	void lost(LockLostEvent event) {
 		this.lost.accept(event);
+	}
+
+	/**
+	 * Have a thread notice its interrupt.
+	 */
+	void interrupted(Thread thread) {
+		if (this.time != null) {
+			this.time.wake(thread);
+		}
 	}
 
 	/**
@@ -59,6 +74,16 @@ final class HoldTable {
 	 */
 	boolean enter(InMemoryHold hold, long nanos) {
 		long left = nanos;
+		if (this.time != null) {
+			Instant latest = this.time.now().plusNanos(nanos);
+			while (!takeFree(hold)) {
+				if (!this.time.now().isBefore(latest)) {
+					return false;
+				}
+				this.time.awaitRelease(latest, hold.process());
+			}
+			return this.holds.add(hold);
+		}
 		this.monitor.lock();
 		try {
 			while (!takeFree(hold)) {
@@ -99,8 +124,11 @@ final class HoldTable {
 	void leave(InMemoryHold hold) {
 		this.monitor.lock();
 		try {
-			this.holds.remove(hold);
+			boolean held = this.holds.remove(hold);
 			this.changed.signalAll();
+			if (held && this.time != null) {
+				this.time.released();
+			}
 		}
 		finally {
 			this.monitor.unlock();

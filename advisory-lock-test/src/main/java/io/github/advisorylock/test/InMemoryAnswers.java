@@ -19,22 +19,19 @@ package io.github.advisorylock.test;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Map;
-import java.util.NavigableSet;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ConcurrentSkipListSet;
+import java.util.concurrent.atomic.AtomicLong;
 
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.LockRequest;
-import io.github.advisorylock.support.RequestDetail;
 import io.github.advisorylock.support.RequestDetail.Interval;
+import io.github.advisorylock.support.RequestDetail;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
-
-import org.springframework.util.Assert;
 
 /**
  * Decides whether work that has its lock may run: by the answer that the test has given,
@@ -42,7 +39,10 @@ import org.springframework.util.Assert;
  */
 final class InMemoryAnswers {
 
-	private static final Duration MOST_AHEAD = Duration.ofMinutes(1);
+	/**
+	 * As long as a call waits for its turn on PostgreSQL.
+	 */
+	private static final Duration LONGEST_TURN = Duration.ofSeconds(1);
 
 	private static final Log logger = LogFactory.getLog(InMemoryLocks.class);
 
@@ -57,12 +57,28 @@ final class InMemoryAnswers {
 	 */
 	private final Map<AdvisoryLockKey, Optional<String>> completedKeys = new ConcurrentHashMap<>();
 
-	private final Map<AdvisoryLockKey, NavigableSet<Instant>> completedTicks = new ConcurrentHashMap<>();
+	private final Map<AdvisoryLockKey, InMemoryJob> jobs = new ConcurrentHashMap<>();
 
 	/**
-	 * Until when intervals are remembered, by the clock of {@link System#nanoTime()}.
+	 * What a lock remembers: ticks, and intervals by the names of their schedules.
 	 */
-	private final Map<AdvisoryLockKey, Map<Interval, Long>> intervals = new ConcurrentHashMap<>();
+	private final Map<AdvisoryLockKey, Map<Object, Remembered>> remembered = new ConcurrentHashMap<>();
+
+	private final AtomicLong tokens = new AtomicLong();
+
+	private final @Nullable VirtualTime time;
+
+	/**
+	 * Create answers.
+	 * @param time the time to go by, {@code null} for that of the machine
+	 */
+	InMemoryAnswers(@Nullable VirtualTime time) {
+		this.time = time;
+	}
+
+	private Instant now() {
+		return (this.time != null) ? this.time.now() : Instant.now();
+	}
 
 	void give(AdvisoryLockKey key, LockOutcome outcome) {
 		this.given.put(key, outcome);
@@ -81,8 +97,8 @@ final class InMemoryAnswers {
 		this.given.clear();
 		this.paused.clear();
 		this.completedKeys.clear();
-		this.completedTicks.clear();
-		this.intervals.clear();
+		this.jobs.clear();
+		this.remembered.clear();
 	}
 
 	/**
@@ -92,8 +108,9 @@ final class InMemoryAnswers {
 	 * @throws UnsupportedOperationException if only PostgreSQL knows it
 	 */
 	boolean checkKnown(AdvisoryLockKey key, LockRequest request) {
-		String unknown = (request.minInterval() != null) ? "'minInterval'" : (request.maxRun() != null) ? "'maxRun'"
-				: RequestDetail.Retries.of(request).backOff() ? "'catchUp'" : null;
+		String unknown = (this.time != null) ? null
+				: (request.minInterval() != null) ? "'minInterval'" : (request.maxRun() != null) ? "'maxRun'"
+						: RequestDetail.Retries.of(request).backOff() ? "'catchUp'" : null;
 		if (unknown == null || this.given.containsKey(key)) {
 			return true;
 		}
@@ -129,30 +146,60 @@ final class InMemoryAnswers {
 		if (RequestDetail.isRecorded(request) && this.paused.contains(key)) {
 			return LockOutcome.PAUSED;
 		}
-		Interval interval = RequestDetail.Interval.of(request);
-		Long until = (interval != null) ? intervals(key).get(interval) : null;
-		if (until != null && until - System.nanoTime() > 0) {
-			return LockOutcome.TOO_SOON;
+		Object remembered = remembered(request);
+		Remembered run = (remembered != null) ? memory(key).get(remembered) : null;
+		if (run != null && run.until.isAfter(now())) {
+			return (RequestDetail.Interval.of(request) != null) ? LockOutcome.TOO_SOON : LockOutcome.ALREADY_RAN;
 		}
-		return isCompleted(key, request) ? LockOutcome.ALREADY_RAN : LockOutcome.EXECUTED;
+		if (request.isOncePerKey() && this.completedKeys.containsKey(key)) {
+			return LockOutcome.ALREADY_RAN;
+		}
+		return RequestDetail.isRecorded(request) ? job(key).decide(key.toString(), request, now())
+				: LockOutcome.EXECUTED;
 	}
 
 	/**
-	 * A tick that is remembered without the ledger is completed by itself only, one of
-	 * the ledger also by each later one.
+	 * Return for how long a call for an interval waits that its own instance has run: one
+	 * that began late makes the next come too soon.
 	 */
-	private boolean isCompleted(AdvisoryLockKey key, LockRequest request) {
-		Instant tick = request.tick();
-		if (tick == null) {
-			return request.isOncePerKey() && this.completedKeys.containsKey(key);
+	Duration untilTurn(AdvisoryLockKey key, LockRequest request, InMemoryLockOperations instance) {
+		Object remembered = remembered(request);
+		Remembered run = (remembered != null) ? memory(key).get(remembered) : null;
+		if (run == null || run.instance != instance || RequestDetail.Interval.of(request) == null) {
+			return Duration.ZERO;
 		}
-		if (!RequestDetail.isRecorded(request)) {
-			return ticks(key).contains(tick);
-		}
-		Instant now = Instant.now();
-		Assert.state(!tick.isAfter(now.plus(MOST_AHEAD)), () -> "Failed to run advisory lock '" + key + "' for tick "
-				+ tick + ": it is ahead of the clock of this machine, which says " + now);
-		return ticks(key).ceiling(tick) != null;
+		Duration left = Duration.between(now(), run.until);
+		Duration half = RequestDetail.Interval.of(request).length().dividedBy(2);
+		boolean soon = left.compareTo(half) <= 0 && left.compareTo(LONGEST_TURN) <= 0;
+		return (soon && !left.isNegative()) ? left : Duration.ZERO;
+	}
+
+	InMemoryJob job(AdvisoryLockKey key) {
+		return this.jobs.computeIfAbsent(key, (none) -> new InMemoryJob());
+	}
+
+	boolean isPaused(AdvisoryLockKey key) {
+		return this.paused.contains(key);
+	}
+
+	/**
+	 * Begin a run that may run.
+	 * @param written whether the ledger has it from its begin on
+	 */
+	InMemoryJob.Attempt begin(AdvisoryLockKey key, LockRequest request, boolean written) {
+		return job(key).begin(request, this.tokens.incrementAndGet(), now(), written && keepsJob(request));
+	}
+
+	private static boolean keepsJob(LockRequest request) {
+		return RequestDetail.isRecorded(request) && (!request.isOncePerKey() || request.minInterval() != null);
+	}
+
+	/**
+	 * Forget what the locks of an instance remember.
+	 */
+	void forget(FleetInstance instance) {
+		this.remembered.values()
+			.forEach((runs) -> runs.values().removeIf((run) -> run.instance.instance() == instance));
 	}
 
 	@Nullable String keptResult(AdvisoryLockKey key) {
@@ -162,45 +209,69 @@ final class InMemoryAnswers {
 	/**
 	 * Remember what was done.
 	 * @param kept what is kept of the result
-	 * @param begin when it began, by the clock of {@link System#nanoTime()}
+	 * @param attempt what has begun
+	 * @param instance whose locks remember it
+	 * @return what undoes that, for a transaction that is rolled back; {@code null} if
+	 * another run has come between
 	 */
-	void complete(AdvisoryLockKey key, LockRequest request, Optional<String> kept, long begin) {
-		Interval interval = RequestDetail.Interval.of(request);
-		if (interval != null) {
-			long since = (interval.counted() == Interval.Counted.FROM_BEGIN) ? begin : System.nanoTime();
-			intervals(key).put(interval, since + interval.memory().toNanos());
+	@Nullable Runnable complete(AdvisoryLockKey key, LockRequest request, Optional<String> kept, InMemoryJob.Attempt attempt,
+			InMemoryLockOperations instance) {
+		Runnable undo = job(key).undo();
+		if ((keepsJob(request) && !job(key).complete(request, attempt, now()))
+				|| (request.isOncePerKey() && this.completedKeys.containsKey(key))) {
+			return null;
 		}
-		Instant tick = request.tick();
-		if (tick != null) {
-			ticks(key).add(tick);
-		}
-		else if (request.isOncePerKey()) {
+		if (request.isOncePerKey()) {
 			this.completedKeys.put(key, kept);
 		}
+		Object remembered = remembered(request);
+		if (remembered != null) {
+			memory(key).values().removeIf((run) -> !run.until.isAfter(now()));
+			memory(key).put(remembered, new Remembered(instance, until(request, attempt.startedAt())));
+		}
+		return () -> {
+			undo.run();
+			if (request.isOncePerKey()) {
+				this.completedKeys.remove(key);
+			}
+			if (remembered != null) {
+				memory(key).remove(remembered);
+			}
+		};
+	}
+
+	void fail(AdvisoryLockKey key, LockRequest request, InMemoryJob.Attempt attempt, InMemoryJob.BadEnd end) {
+		if (keepsJob(request)) {
+			double chance = (this.time != null) ? this.time.upTo(Duration.ofSeconds(1)).toMillis() / 1000.0 : 0;
+			job(key).fail(request, attempt, end, now(), chance);
+		}
+	}
+
+	private static @Nullable Object remembered(LockRequest request) {
+		Interval interval = RequestDetail.Interval.of(request);
+		return (interval != null) ? interval.schedule() : (request.memory() != null) ? request.tick() : null;
+	}
+
+	private Instant until(LockRequest request, Instant begin) {
+		Interval interval = RequestDetail.Interval.of(request);
+		if (interval != null) {
+			return ((interval.counted() == Interval.Counted.FROM_BEGIN) ? begin : now()).plus(interval.memory());
+		}
+		return (request.memory() != null) ? now().plus(request.memory()) : now();
+	}
+
+	private Map<Object, Remembered> memory(AdvisoryLockKey key) {
+		return this.remembered.computeIfAbsent(key, (none) -> new ConcurrentHashMap<>());
 	}
 
 	/**
-	 * Forget what was completed in a transaction that was rolled back.
+	 * A run that a lock remembers.
+	 *
+	 * @param instance whose lock
+	 * @param until for how long
 	 */
-	void undo(AdvisoryLockKey key, LockRequest request) {
-		if (RequestDetail.Interval.of(request) != null) {
-			intervals(key).remove(RequestDetail.Interval.of(request));
-		}
-		Instant tick = request.tick();
-		if (tick != null) {
-			ticks(key).remove(tick);
-		}
-		else if (request.isOncePerKey()) {
-			this.completedKeys.remove(key);
-		}
-	}
+	private record Remembered(InMemoryLockOperations instance, Instant until) {
 
-	private Map<Interval, Long> intervals(AdvisoryLockKey key) {
-		return this.intervals.computeIfAbsent(key, (none) -> new ConcurrentHashMap<>());
-	}
-
-	private NavigableSet<Instant> ticks(AdvisoryLockKey key) {
-		return this.completedTicks.computeIfAbsent(key, (none) -> new ConcurrentSkipListSet<>());
 	}
 
 }

@@ -57,9 +57,14 @@ final class InMemoryCall implements TwoPhaseLockOperations.Admission, LockContex
 
 	private @Nullable InMemoryHold hold;
 
+	private final @Nullable Fleet fleet;
+
+	private InMemoryJob.@Nullable Attempt attempt;
+
 	InMemoryCall(InMemoryLockOperations operations, LockRequest request) {
 		this.operations = operations;
 		this.answers = operations.locks().answers();
+		this.fleet = operations.locks().fleet();
 		this.request = request;
 		this.key = operations.locks().key(request);
 		this.scope = InMemoryLockOperations.scope(request);
@@ -68,6 +73,11 @@ final class InMemoryCall implements TwoPhaseLockOperations.Admission, LockContex
 						&& RequestDetail.Interval.of(request) == null),
 				() -> "'request' must not ask for mode SHARED: runs of advisory lock '" + this.key
 						+ "' can be recorded only one after the other");
+		FleetInstance instance = operations.instance();
+		if (instance != null) {
+			instance.asks();
+			operations.locks().checkDatabase(this.key);
+		}
 		this.outcome = this.answers.checkKnown(this.key, request) ? LockOutcome.EXECUTED : LockOutcome.TOO_SOON;
 	}
 
@@ -90,6 +100,9 @@ final class InMemoryCall implements TwoPhaseLockOperations.Admission, LockContex
 		if (enclosing != null && enclosing.hold != null) {
 			enclosing.checkHeld();
 			return callUnder(enclosing.hold, action);
+		}
+		if (this.fleet != null) {
+			this.fleet.awaitTurn(this);
 		}
 		boolean outside = !InMemoryHold.isInTransaction();
 		if (outside && this.request.tick() != null && !mayRun()) {
@@ -150,30 +163,98 @@ final class InMemoryCall implements TwoPhaseLockOperations.Admission, LockContex
 			return null;
 		}
 		T result;
-		long begin = System.nanoTime();
+		boolean written = this.scope == LockScope.SESSION && !InMemoryHold.isInTransaction();
+		InMemoryJob.Attempt begun = this.answers.begin(this.key, this.request, written);
+		this.attempt = begun;
+		Timeline.Run run = (this.fleet != null) ? this.fleet.begin(this) : null;
 		current.beginRun();
 		try {
-			result = callUnder(current, action);
+			result = lasting(current, action);
+			current.checkNotLost();
+			complete(current, begun, Optional.ofNullable(this.request.detail(RequestDetail.KeptResult.class))
+				.map((kept) -> kept.format().apply(result)), run);
+		}
+		catch (VirtualTime.Vanished ex) {
+			throw ex;
 		}
 		catch (Throwable ex) {
-			if (this.scope == LockScope.TRANSACTION && InMemoryHold.isInTransaction()) {
-				// done, if that transaction is committed nevertheless
-				complete(current, Optional.empty(), begin);
-			}
+			failed(current, begun, ex, run);
 			throw ex;
 		}
 		finally {
 			current.endRun();
+			if (this.fleet != null) {
+				this.fleet.end(this);
+			}
 		}
-		current.checkNotLost();
-		complete(current, Optional.ofNullable(this.request.detail(RequestDetail.KeptResult.class))
-			.map((kept) -> kept.format().apply(result)), begin);
 		return result;
 	}
 
-	private void complete(InMemoryHold current, Optional<String> kept, long begin) {
-		this.answers.complete(this.key, this.request, kept, begin);
-		current.onRollback(() -> this.answers.undo(this.key, this.request));
+	/**
+	 * Have the work last in virtual time: what it throws is thrown at its end.
+	 */
+	private <T extends @Nullable Object, X extends Exception> T lasting(InMemoryHold current, LockCallback<T, X> action)
+			throws X {
+		if (this.fleet == null) {
+			return callUnder(current, action);
+		}
+		if (this.fleet.isCalledAtEnd(this.key)) {
+			this.fleet.last(this, current);
+			return callUnder(current, action);
+		}
+		try {
+			return callUnder(current, action);
+		}
+		finally {
+			this.fleet.last(this, current);
+		}
+	}
+
+	private void complete(InMemoryHold current, InMemoryJob.Attempt begun, Optional<String> kept,
+			Timeline.@Nullable Run run) {
+		Runnable undo = this.answers.complete(this.key, this.request, kept, begun, this.operations);
+		if (undo == null) {
+			throw new LockLostException(this.key);
+		}
+		if (run != null) {
+			run.end(Timeline.End.DONE, this.fleet);
+		}
+		current.onRollback(() -> {
+			undo.run();
+			fail(current, begun, run);
+		});
+	}
+
+	/**
+	 * A run that has failed is done if its transaction is committed nevertheless.
+	 */
+	private void failed(InMemoryHold current, InMemoryJob.Attempt begun, Throwable failure,
+			Timeline.@Nullable Run run) {
+		if (this.scope == LockScope.TRANSACTION && InMemoryHold.isInTransaction() && current.isHeld()) {
+			Runnable undo = this.answers.complete(this.key, this.request, Optional.empty(), begun, this.operations);
+			current.onRollback(() -> {
+				if (undo != null) {
+					undo.run();
+				}
+				fail(current, begun, run);
+			});
+		}
+		else {
+			fail(current, begun, run);
+		}
+	}
+
+	private void fail(InMemoryHold current, InMemoryJob.Attempt begun, Timeline.@Nullable Run run) {
+		FleetInstance instance = this.operations.instance();
+		InMemoryJob.BadEnd end = current.isRevoked() ? InMemoryJob.BadEnd.REVOKED
+				: (instance != null && instance.isStopping()) ? InMemoryJob.BadEnd.STOPPING
+						: current.isLost() ? InMemoryJob.BadEnd.LOST : InMemoryJob.BadEnd.FAILED;
+		if (this.fleet == null || !this.fleet.isDatabaseDown()) {
+			this.answers.fail(this.key, this.request, begun, end);
+		}
+		if (run != null) {
+			run.end(end == InMemoryJob.BadEnd.STOPPING ? Timeline.End.ABANDONED : Timeline.End.FAILED, this.fleet);
+		}
 	}
 
 	private <T extends @Nullable Object, X extends Exception> T callUnder(InMemoryHold current,
@@ -193,6 +274,14 @@ final class InMemoryCall implements TwoPhaseLockOperations.Admission, LockContex
 
 	@Override
 	public void close() {
+	}
+
+	LockRequest request() {
+		return this.request;
+	}
+
+	InMemoryLockOperations operations() {
+		return this.operations;
 	}
 
 	@Override
@@ -219,6 +308,9 @@ final class InMemoryCall implements TwoPhaseLockOperations.Admission, LockContex
 
 	@Override
 	public OptionalLong fencingToken() {
+		if (this.fleet != null && this.attempt != null && RequestDetail.isRecorded(this.request)) {
+			return OptionalLong.of(this.attempt.token());
+		}
 		if (RequestDetail.isRecorded(this.request)) {
 			throw InMemoryAnswers.refusal(this.key, "fencing tokens", "");
 		}
@@ -232,7 +324,8 @@ final class InMemoryCall implements TwoPhaseLockOperations.Admission, LockContex
 
 	@Override
 	public int attempt() {
-		return 1;
+		return (this.fleet != null && this.attempt != null && RequestDetail.isRecorded(this.request))
+				? this.attempt.number() : 1;
 	}
 
 }

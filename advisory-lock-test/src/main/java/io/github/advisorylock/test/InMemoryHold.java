@@ -20,7 +20,6 @@ import java.util.ArrayList;
 import java.util.List;
 
 import io.github.advisorylock.AdvisoryLockKey;
-import io.github.advisorylock.AdvisoryLockOperations;
 import io.github.advisorylock.HeldLock;
 import io.github.advisorylock.LockLostEvent;
 import io.github.advisorylock.LockLostException;
@@ -46,7 +45,7 @@ final class InMemoryHold implements HeldLock, TransactionSynchronization {
 
 	private final int permits;
 
-	private final @Nullable AdvisoryLockOperations instance;
+	private final @Nullable InMemoryLockOperations instance;
 
 	private final Thread owner = Thread.currentThread();
 
@@ -60,6 +59,10 @@ final class InMemoryHold implements HeldLock, TransactionSynchronization {
 
 	private @Nullable Thread runner;
 
+	private boolean joined;
+
+	private boolean revoked;
+
 	/**
 	 * Create a hold.
 	 * @param table what it is to be entered in
@@ -67,7 +70,7 @@ final class InMemoryHold implements HeldLock, TransactionSynchronization {
 	 * @param instance whose it is, {@code null} if of another application
 	 */
 	InMemoryHold(HoldTable table, AdvisoryLockKey key, LockMode mode, int permits,
-			@Nullable AdvisoryLockOperations instance) {
+			@Nullable InMemoryLockOperations instance) {
 		this.table = table;
 		this.key = key;
 		this.lock = key;
@@ -81,7 +84,7 @@ final class InMemoryHold implements HeldLock, TransactionSynchronization {
 				&& TransactionSynchronizationManager.isSynchronizationActive();
 	}
 
-	static @Nullable InMemoryHold findInTransaction(AdvisoryLockOperations instance, AdvisoryLockKey key) {
+	static @Nullable InMemoryHold findInTransaction(InMemoryLockOperations instance, AdvisoryLockKey key) {
 		if (!isInTransaction()) {
 			return null;
 		}
@@ -101,6 +104,7 @@ final class InMemoryHold implements HeldLock, TransactionSynchronization {
 	boolean joinTransaction() {
 		boolean joined = isInTransaction();
 		if (joined) {
+			this.joined = true;
 			TransactionSynchronizationManager.registerSynchronization(this);
 		}
 		return joined;
@@ -130,6 +134,35 @@ final class InMemoryHold implements HeldLock, TransactionSynchronization {
 		return this.permits;
 	}
 
+	/**
+	 * Return which instance of a fleet has it, if it is one of a fleet.
+	 */
+	@Nullable FleetInstance process() {
+		return (this.instance != null) ? this.instance.instance() : null;
+	}
+
+	/**
+	 * Return whether the session for locks has it, and not a transaction.
+	 */
+	boolean isOfSession() {
+		return !this.joined;
+	}
+
+	/**
+	 * Return whether it was taken away because the run lasted for too long.
+	 */
+	boolean isRevoked() {
+		return this.revoked;
+	}
+
+	/**
+	 * Tell the holder to end, as {@code maxRun} does.
+	 */
+	void revoke() {
+		this.revoked = true;
+		lose();
+	}
+
 	LockMode mode() {
 		return this.mode;
 	}
@@ -148,8 +181,12 @@ final class InMemoryHold implements HeldLock, TransactionSynchronization {
 						+ "' exclusively: the current run holds it shared, and a shared lock can't be upgraded");
 	}
 
+	synchronized boolean isLost() {
+		return this.state == State.LOST;
+	}
+
 	synchronized void checkNotLost() {
-		if (this.state == State.LOST) {
+		if (isLost()) {
 			throw new LockLostException(this.key);
 		}
 	}
@@ -176,7 +213,8 @@ final class InMemoryHold implements HeldLock, TransactionSynchronization {
 	void lose() {
 		this.table.leave(this);
 		if (end(State.LOST)) {
-			this.table.lost(new LockLostEvent(this.key, LockLostEvent.Reason.GONE));
+			this.table.lost(new LockLostEvent(this.key,
+					this.revoked ? LockLostEvent.Reason.MAX_RUN : LockLostEvent.Reason.GONE));
 			this.lossActions.forEach(Runnable::run);
 		}
 	}
@@ -192,6 +230,7 @@ final class InMemoryHold implements HeldLock, TransactionSynchronization {
 		this.state = end;
 		if (end == State.LOST && this.runner != null) {
 			this.runner.interrupt();
+			this.table.interrupted(this.runner);
 		}
 		return true;
 	}

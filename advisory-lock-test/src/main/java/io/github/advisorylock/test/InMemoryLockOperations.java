@@ -47,6 +47,8 @@ final class InMemoryLockOperations implements TwoPhaseLockOperations {
 
 	private final Supplier<@Nullable PlatformTransactionManager> transactionManager;
 
+	private final @Nullable FleetInstance instance;
+
 	/**
 	 * The calls whose work the current thread is in, innermost first.
 	 */
@@ -57,10 +59,13 @@ final class InMemoryLockOperations implements TwoPhaseLockOperations {
 	 * @param locks where the locks are
 	 * @param transactionManager returns what begins the transaction of a run,
 	 * {@code null} to run without one
+	 * @param instance whose operations they are, {@code null} if not those of a fleet
 	 */
-	InMemoryLockOperations(InMemoryLocks locks, Supplier<@Nullable PlatformTransactionManager> transactionManager) {
+	InMemoryLockOperations(InMemoryLocks locks, Supplier<@Nullable PlatformTransactionManager> transactionManager,
+			@Nullable FleetInstance instance) {
 		this.locks = locks;
 		this.transactionManager = transactionManager;
+		this.instance = instance;
 	}
 
 	@Override
@@ -109,9 +114,14 @@ final class InMemoryLockOperations implements TwoPhaseLockOperations {
 	 * @return the lock, {@code null} if it is busy
 	 */
 	@Nullable InMemoryHold enter(AdvisoryLockKey key, LockRequest request) {
+		this.locks.checkDatabase(key);
 		Duration wait = (request.waitFor() != null) ? request.waitFor() : this.locks.waitFor();
 		InMemoryHold hold = new InMemoryHold(this.locks.table(), key, request.mode(), request.permits(), this);
 		return this.locks.table().enter(hold, TimeUnit.NANOSECONDS.convert(wait)) ? hold : null;
+	}
+
+	@Nullable FleetInstance instance() {
+		return this.instance;
 	}
 
 	InMemoryLocks locks() {

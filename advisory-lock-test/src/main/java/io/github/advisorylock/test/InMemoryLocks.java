@@ -38,6 +38,7 @@ import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.LockRequest;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.dao.DataAccessResourceFailureException;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.util.Assert;
 
@@ -58,7 +59,9 @@ public final class InMemoryLocks implements TestLocks {
 
 	private final HoldTable table;
 
-	private final InMemoryAnswers answers = new InMemoryAnswers();
+	private final InMemoryAnswers answers;
+
+	private final @Nullable Fleet fleet;
 
 	private final CallRecorder calls;
 
@@ -77,7 +80,7 @@ public final class InMemoryLocks implements TestLocks {
 	 */
 	public InMemoryLocks() {
 		this("", AdvisoryLockKeyFactory.sha256(), Duration.ZERO, new CallRecorder(), (event) -> {
-		});
+		}, null);
 	}
 
 	/**
@@ -87,14 +90,18 @@ public final class InMemoryLocks implements TestLocks {
 	 * @param waitFor how long requests wait that do not say so
 	 * @param calls is told how calls end
 	 * @param eventPublisher is told of lost locks
+	 * @param fleet whose locks they are, {@code null} if not those of a fleet
 	 */
 	InMemoryLocks(String namespace, AdvisoryLockKeyFactory keyFactory, Duration waitFor, CallRecorder calls,
-			Consumer<Object> eventPublisher) {
+			Consumer<Object> eventPublisher, @Nullable Fleet fleet) {
 		this.namespace = namespace;
 		this.keyFactory = keyFactory;
 		this.waitFor = waitFor;
 		this.calls = calls;
-		this.table = new HoldTable(eventPublisher);
+		this.fleet = fleet;
+		VirtualTime time = (fleet != null) ? fleet.time() : null;
+		this.answers = new InMemoryAnswers(time);
+		this.table = new HoldTable(eventPublisher, time);
 	}
 
 	/**
@@ -120,7 +127,33 @@ public final class InMemoryLocks implements TestLocks {
 	}
 
 	AdvisoryLockOperations createOperations(Supplier<@Nullable PlatformTransactionManager> transactionManager) {
-		return new InMemoryLockOperations(this, transactionManager);
+		return createOperations(transactionManager, null);
+	}
+
+	InMemoryLockOperations createOperations(Supplier<@Nullable PlatformTransactionManager> transactionManager,
+			@Nullable FleetInstance instance) {
+		return new InMemoryLockOperations(this, transactionManager, instance);
+	}
+
+	/**
+	 * Return what an instance of a fleet holds.
+	 */
+	List<InMemoryHold> holds(FleetInstance instance) {
+		return this.table.all().stream().filter((hold) -> hold.process() == instance).toList();
+	}
+
+	@Nullable Fleet fleet() {
+		return this.fleet;
+	}
+
+	/**
+	 * Make sure that the database can be asked.
+	 */
+	void checkDatabase(AdvisoryLockKey key) {
+		if (this.fleet != null && this.fleet.isDatabaseDown()) {
+			throw new DataAccessResourceFailureException("Failed to acquire advisory lock '" + key
+					+ "': the database is down, as Fleet.databaseDown() says");
+		}
 	}
 
 	@Override

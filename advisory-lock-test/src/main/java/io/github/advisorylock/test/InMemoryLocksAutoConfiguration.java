@@ -51,7 +51,7 @@ public final class InMemoryLocksAutoConfiguration {
 	InMemoryLocks advisoryLockTestLocks(SingleRunnerSettings settings, CallRecorder calls,
 			ApplicationEventPublisher eventPublisher) {
 		return new InMemoryLocks(settings.namespace(), settings.keyFactory(), settings.waitFor(), calls,
-				eventPublisher::publishEvent);
+				eventPublisher::publishEvent, null);
 	}
 
 	@Bean

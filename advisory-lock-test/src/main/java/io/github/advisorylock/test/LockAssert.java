@@ -16,13 +16,21 @@
 
 package io.github.advisorylock.test;
 
+import java.time.Duration;
+import java.time.Instant;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Objects;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.LockOutcome;
+import io.github.advisorylock.LockRequest;
+import io.github.advisorylock.support.RequestDetail;
 import org.assertj.core.api.AbstractAssert;
 
 /**
@@ -137,6 +145,170 @@ public class LockAssert extends AbstractAssert<LockAssert, AdvisoryLockKey> {
 			fail("to have been called with outcomes " + Arrays.toString(outcomes));
 		}
 		return this;
+	}
+
+	/**
+	 * Verify that the work ran to a good end exactly once for each tick of its schedule
+	 * until now, on whatever instance; the run of the latest tick may be under way. In a
+	 * {@link FleetTest}.
+	 * @return this object
+	 */
+	public LockAssert hasRunOncePerTick() {
+		Fleet fleet = fleet();
+		Set<Instant> ticks = ticks(fleet);
+		if (ticks.isEmpty()) {
+			String unguarded = fleet.timeline().unguarded();
+			failInFleet("to have run once per tick, and it was called for no tick" + (unguarded.isEmpty() ? ""
+					: "; these methods ask for no lock, and each instance runs them: " + unguarded));
+		}
+		List<Instant> missed = missed(fleet, ticks);
+		List<Instant> again = ticks.stream().filter((tick) -> runs(fleet, tick).count() > 1).toList();
+		List<Timeline.Run> unplanned = fleet.timeline()
+			.of(this.actual)
+			.stream()
+			.filter((run) -> run.tick == null && run.counts())
+			.toList();
+		if (!missed.isEmpty() || !again.isEmpty() || !unplanned.isEmpty()) {
+			failInFleet("to have run once per tick, and it " + Stream
+				.of(missed.isEmpty() ? "" : "did not run for " + missed,
+						again.isEmpty() ? ""
+								: "ran more than once for " + again.stream()
+									.map((tick) -> tick + " on instances "
+											+ runs(fleet, tick).map((run) -> String.valueOf(run.number()))
+												.collect(Collectors.joining(", ")))
+									.toList(),
+						unplanned.isEmpty() ? ""
+								: "ran for no tick on instances "
+										+ unplanned.stream().map(Timeline.Run::number).distinct().sorted().toList())
+				.filter((part) -> !part.isEmpty())
+				.collect(Collectors.joining(", and ")));
+		}
+		return this;
+	}
+
+	/**
+	 * Verify that the work of a {@code fixedRate} or {@code fixedDelay} ran once per
+	 * interval until now, on whatever instance: two runs at least 0.9 and, as long as an
+	 * instance lived, at most 1.1 intervals apart. In a {@link FleetTest}.
+	 * @return this object
+	 */
+	public LockAssert hasRunOncePerInterval() {
+		Fleet fleet = fleet();
+		List<Timeline.Run> runs = fleet.timeline()
+			.of(this.actual)
+			.stream()
+			.filter((run) -> run.counts() && run.interval != null)
+			.toList();
+		if (runs.isEmpty()) {
+			failInFleet("to have run once per interval, and it ran for none");
+		}
+		for (int i = 0; i <= runs.size(); i++) {
+			Timeline.Run run = runs.get(Math.min(i, runs.size() - 1));
+			Timeline.Run before = (i > 0) ? runs.get(i - 1) : null;
+			RequestDetail.Interval interval = Objects.requireNonNull(run.interval, "'interval' must not be null");
+			Instant since = (before == null) ? fleet.timeline().from()
+					: (interval.counted() == RequestDetail.Interval.Counted.FROM_BEGIN || before.end == null)
+							? before.begin : before.end;
+			Instant until = (i < runs.size()) ? run.begin : fleet.now();
+			Duration apart = Duration.between(since, until);
+			if (i > 0 && i < runs.size() && apart.compareTo(interval.memory()) < 0) {
+				failInFleet("to have run once per interval of " + interval.length() + ", and two runs are " + apart
+						+ " apart at " + until);
+			}
+			if (apart.compareTo(interval.length().multipliedBy(11).dividedBy(10)) > 0
+					&& (before == null || before.end != null) && fleet.timeline().wasServed(since, until)) {
+				failInFleet("to have run once per interval of " + interval.length() + ", and from " + since + " to "
+						+ until + " it did not run");
+			}
+		}
+		return this;
+	}
+
+	/**
+	 * Verify for which ticks of its schedule until now the work did not come to a good
+	 * end: for these, and no others. In a {@link FleetTest}.
+	 * @param ticks the ticks, such as {@code 2026-10-25T00:30:00Z}
+	 * @return this object
+	 */
+	public LockAssert hasMissed(String... ticks) {
+		Fleet fleet = fleet();
+		Set<Instant> expected = Arrays.stream(ticks).map(Fleet::instant).collect(Collectors.toCollection(TreeSet::new));
+		List<Instant> missed = missed(fleet, ticks(fleet));
+		if (!missed.equals(List.copyOf(expected))) {
+			failInFleet("to have missed " + expected + ", and it missed " + missed);
+		}
+		return this;
+	}
+
+	/**
+	 * Verify for which ticks of its schedule until now the work did not come to a good
+	 * end: for these, and no others. In a {@link FleetTest}.
+	 * @param tick a tick
+	 * @param ticks other ticks
+	 * @return this object
+	 */
+	public LockAssert hasMissed(Instant tick, Instant... ticks) {
+		return hasMissed(
+				Stream.concat(Stream.of(tick), Stream.of(ticks)).map(Instant::toString).toArray(String[]::new));
+	}
+
+	/**
+	 * Verify that no two runs were under way at one time, or no more than the key has
+	 * permits. In a {@link FleetTest}.
+	 * @return this object
+	 */
+	public LockAssert neverOverlapped() {
+		List<Timeline.Run> overlapping = fleet().timeline().overlapping(this.actual);
+		if (!overlapping.isEmpty()) {
+			failInFleet("to have never overlapped, and these runs began during others: " + overlapping);
+		}
+		return this;
+	}
+
+	/**
+	 * Verify on which instances the work ran to a good end, or is running: on each of
+	 * these, and on no other. In a {@link FleetTest}.
+	 * @param instances their numbers
+	 * @return this object
+	 */
+	public LockAssert hasRunOn(int... instances) {
+		Set<Integer> expected = Arrays.stream(instances).boxed().collect(Collectors.toCollection(TreeSet::new));
+		Set<Integer> ran = fleet().timeline()
+			.of(this.actual)
+			.stream()
+			.filter(Timeline.Run::counts)
+			.map(Timeline.Run::number)
+			.collect(Collectors.toCollection(TreeSet::new));
+		if (!ran.equals(expected)) {
+			failInFleet("to have run on instances " + expected + ", and it ran on " + ran);
+		}
+		return this;
+	}
+
+	private Set<Instant> ticks(Fleet fleet) {
+		return fleet.timeline().ticks(this.actual, fleet.ticks(this.actual), fleet.now());
+	}
+
+	private List<Instant> missed(Fleet fleet, Set<Instant> ticks) {
+		return ticks.stream().filter((tick) -> runs(fleet, tick).findAny().isEmpty()).toList();
+	}
+
+	private Stream<Timeline.Run> runs(Fleet fleet, Instant tick) {
+		return fleet.timeline().of(this.actual).stream().filter((run) -> tick.equals(run.tick) && run.counts());
+	}
+
+	private Fleet fleet() {
+		Fleet fleet = (this.locks instanceof InMemoryLocks inMemory) ? inMemory.fleet() : null;
+		if (fleet == null) {
+			throw new IllegalStateException(
+					"What ran on which instance is known in a test with @FleetTest only, and this is none");
+		}
+		return fleet;
+	}
+
+	private void failInFleet(String expectation) {
+		failWithMessage("Expected advisory lock '%s' %s; from %s to %s:%n%s", this.actual, expectation,
+				fleet().timeline().from(), fleet().now(), fleet().describe(this.actual));
 	}
 
 	private LockAssert expect(String expectation, long times, Predicate<LockCall> condition) {

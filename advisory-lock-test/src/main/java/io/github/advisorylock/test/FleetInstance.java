@@ -1,0 +1,307 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.test;
+
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.ZoneId;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+
+import io.github.advisorylock.SingleRunnerSkippedEvent;
+import io.github.advisorylock.annotation.SingleRunnerAnnotationBeanPostProcessor;
+import io.github.advisorylock.annotation.SingleRunnerMethod;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.core.env.Environment;
+import org.springframework.util.Assert;
+
+/**
+ * One process of the application, with its clock and its scheduler. One that is started
+ * again under the same number is another one.
+ */
+final class FleetInstance {
+
+	private final int number;
+
+	private final Fleet fleet;
+
+	private final VirtualTime time;
+
+	private final VirtualTaskScheduler scheduler;
+
+	private final CatchUp catchUp;
+
+	/**
+	 * What was put off while it is frozen.
+	 */
+	private final List<VirtualTime.Event> putOff = new ArrayList<>();
+
+	private final Set<Thread> runs = new HashSet<>();
+
+	private final Clock clock = new InstanceClock(ZoneId.systemDefault());
+
+	private Duration skew = Duration.ZERO;
+
+	private State state = State.RUNNING;
+
+	private @Nullable ConfigurableApplicationContext context;
+
+	/**
+	 * Whether the task that the thread is in has asked for a lock.
+	 */
+	private final ThreadLocal<Boolean> asked = ThreadLocal.withInitial(() -> false);
+
+	private Object freeze = this;
+
+	private Runnable whenStopped = () -> {
+	};
+
+	FleetInstance(int number, Fleet fleet) {
+		this.number = number;
+		this.fleet = fleet;
+		this.time = fleet.time();
+		this.scheduler = new VirtualTaskScheduler(this.time, this);
+		this.catchUp = new CatchUp(fleet, this);
+	}
+
+	Fleet fleet() {
+		return this.fleet;
+	}
+
+	/**
+	 * Return its guarded methods.
+	 */
+	List<SingleRunnerMethod> methods() {
+		return context().getBean(SingleRunnerAnnotationBeanPostProcessor.class).getMethods();
+	}
+
+	int number() {
+		return this.number;
+	}
+
+	Clock clock() {
+		return this.clock;
+	}
+
+	VirtualTaskScheduler scheduler() {
+		return this.scheduler;
+	}
+
+	Duration skew() {
+		return this.skew;
+	}
+
+	void setSkew(Duration skew) {
+		this.skew = skew;
+	}
+
+	ConfigurableApplicationContext context() {
+		Assert.state(this.context != null, "'context' must be set");
+		return this.context;
+	}
+
+	void started(ConfigurableApplicationContext context) {
+		this.context = context;
+		this.scheduler.setThreads(threads(context.getEnvironment()));
+		this.catchUp.openLatest();
+	}
+
+	/**
+	 * Virtual threads are as many as are needed.
+	 */
+	private static int threads(Environment environment) {
+		return environment.getProperty("spring.threads.virtual.enabled", Boolean.class, false) ? Integer.MAX_VALUE
+				: environment.getProperty("spring.task.scheduling.pool.size", Integer.class, 1);
+	}
+
+	/**
+	 * Return whether it is one of the fleet, though it may be frozen.
+	 */
+	boolean isLive() {
+		return this.state == State.RUNNING || this.state == State.FROZEN;
+	}
+
+	boolean isFrozen() {
+		return this.state == State.FROZEN;
+	}
+
+	boolean isStopping() {
+		return this.state == State.STOPPING;
+	}
+
+	boolean isKilled() {
+		return this.state == State.KILLED;
+	}
+
+	boolean hasEnded() {
+		return this.state == State.KILLED || this.state == State.STOPPED;
+	}
+
+	/**
+	 * Return whether its scheduler begins what is due.
+	 */
+	boolean mayBegin() {
+		return this.state == State.RUNNING;
+	}
+
+	/**
+	 * Return whether something of it may happen now. Nothing of one that was killed ever
+	 * does; that of a frozen one does later.
+	 */
+	boolean isReady(VirtualTime.Event event) {
+		if (this.state == State.FROZEN) {
+			this.putOff.add(event);
+		}
+		return this.state != State.FROZEN && this.state != State.KILLED;
+	}
+
+	void kill() {
+		this.state = State.KILLED;
+		this.putOff.clear();
+	}
+
+	/**
+	 * Freeze it.
+	 * @return what tells this time from others
+	 */
+	Object freeze() {
+		this.state = State.FROZEN;
+		this.freeze = new Object();
+		return this.freeze;
+	}
+
+	boolean isFrozen(Object since) {
+		return isFrozen() && this.freeze == since;
+	}
+
+	void thaw() {
+		this.state = State.RUNNING;
+		List<VirtualTime.Event> due = List.copyOf(this.putOff);
+		this.putOff.clear();
+		due.forEach(this.time::again);
+	}
+
+	/**
+	 * Begin no more, and end when what runs has ended: after the grace it is interrupted.
+	 */
+	void stop(Duration grace, Runnable whenStopped) {
+		this.state = State.STOPPING;
+		this.whenStopped = whenStopped;
+		this.time.at(this.time.now().plus(grace), this, () -> this.runs.forEach((run) -> {
+			run.interrupt();
+			this.time.wake(run);
+		}));
+		taskEnded();
+	}
+
+	void taskEnded() {
+		if (this.state == State.STOPPING && !this.scheduler.isRunning() && this.runs.isEmpty()) {
+			this.state = State.STOPPED;
+			context().close();
+			this.whenStopped.run();
+		}
+	}
+
+	void beginRun() {
+		this.runs.add(Thread.currentThread());
+	}
+
+	void endRun() {
+		this.runs.remove(Thread.currentThread());
+		taskEnded();
+	}
+
+	/**
+	 * Call a task of the scheduler, and note whether it is guarded.
+	 */
+	void call(Runnable task, Instant planned) {
+		this.asked.set(false);
+		try {
+			task.run();
+		}
+		finally {
+			if (!this.asked.get() && !hasEnded()) {
+				this.fleet.timeline().unguarded(task.toString(), planned, this.number);
+			}
+		}
+	}
+
+	/**
+	 * Note that a lock was asked for, or a leader.
+	 */
+	void asks() {
+		this.asked.set(true);
+	}
+
+	/**
+	 * An event of the application was published.
+	 */
+	void told(Object event) {
+		if (event instanceof SingleRunnerSkippedEvent skipped) {
+			asks();
+			this.fleet.log(this + " skips '" + skipped.key().name() + "': " + skipped.outcome());
+		}
+		if (this.context != null && !hasEnded()) {
+			this.catchUp.ended(event);
+		}
+	}
+
+	@Override
+	public String toString() {
+		return "instance " + this.number;
+	}
+
+	private enum State {
+
+		RUNNING, FROZEN, STOPPING, STOPPED, KILLED
+
+	}
+
+	/**
+	 * The virtual time, as this instance knows it.
+	 */
+	private final class InstanceClock extends Clock {
+
+		private final ZoneId zone;
+
+		private InstanceClock(ZoneId zone) {
+			this.zone = zone;
+		}
+
+		@Override
+		public ZoneId getZone() {
+			return this.zone;
+		}
+
+		@Override
+		public Clock withZone(ZoneId other) {
+			return new InstanceClock(other);
+		}
+
+		@Override
+		public Instant instant() {
+			return FleetInstance.this.time.now().plus(FleetInstance.this.skew);
+		}
+
+	}
+
+}

@@ -1,0 +1,132 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.test.fleet;
+
+import java.time.Duration;
+
+import io.github.advisorylock.LockLostException;
+import io.github.advisorylock.test.Fleet;
+import io.github.advisorylock.test.FleetTest;
+import org.junit.jupiter.api.Test;
+
+import org.springframework.test.context.bean.override.mockito.MockitoBean;
+
+import static io.github.advisorylock.test.LockAssertions.assertThatLock;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.mockito.BDDMockito.then;
+import static org.mockito.BDDMockito.willThrow;
+import static org.mockito.Mockito.times;
+
+/**
+ * Tests for {@link FleetTest}.
+ */
+@FleetTest(from = "2026-10-24T00:00:00Z")
+class FleetTests {
+
+	private static final Duration RUN = Duration.ofMinutes(20);
+
+	@MockitoBean
+	private Ledgers ledgers;
+
+	@Test
+	void tickOfKilledRunnerIsRunAgainInTheNightWhenClocksChange(Fleet fleet) {
+		fleet.skewClock(1, Duration.ofSeconds(5));
+		fleet.takes("billing", RUN);
+		fleet.advanceTo("2026-10-25T00:40:00Z");
+		int runner = fleet.runnerOf("billing");
+		fleet.kill(runner);
+		fleet.advanceTo("2026-10-26T04:00:00Z");
+		assertThatLock("billing").hasRunOncePerTick().neverOverlapped();
+		assertThat(fleet.instances()).hasSize(2).doesNotContain(runner);
+		then(this.ledgers).should(times(4)).write("billing");
+	}
+
+	@Test
+	void yearOfDailyJobRunsOncePerTick(Fleet fleet) {
+		fleet.advanceTo("2027-10-24T00:00:00Z");
+		assertThatLock("cleanup").hasRunOncePerTick();
+		then(this.ledgers).should(times(365)).write("cleanup");
+	}
+
+	@Test
+	void rateRunsOncePerInterval(Fleet fleet) {
+		fleet.advanceBy(Duration.ofDays(1));
+		assertThatLock("sync").hasRunOncePerInterval();
+	}
+
+	@Test
+	void jobWithoutGuardFailsWithItsInstances(Fleet fleet) {
+		fleet.advanceBy(Duration.ofDays(2));
+		assertThatExceptionOfType(AssertionError.class)
+			.isThrownBy(() -> assertThatLock("unguarded").hasRunOncePerTick())
+			.withMessageContaining("Jobs.unguarded on instances 0, 1, 2");
+	}
+
+	@Test
+	void lostTickIsMissed(Fleet fleet) {
+		fleet.advanceTo("2026-10-24T02:59:59Z");
+		fleet.databaseDown();
+		fleet.advanceTo("2026-10-24T03:10:00Z");
+		fleet.databaseUp();
+		fleet.advanceTo("2026-10-25T04:00:00Z");
+		assertThatLock("cleanup").hasMissed("2026-10-24T03:00:00Z");
+		assertThatLock("billing").hasRunOncePerTick();
+	}
+
+	@Test
+	void failedRunIsTriedAgainAfterItsPause(Fleet fleet) {
+		willThrow(new IllegalStateException("no money")).willDoNothing().given(this.ledgers).write("billing");
+		fleet.advanceTo("2026-10-24T00:30:20Z");
+		assertThatLock("billing").hasFailedWith(IllegalStateException.class).hasRun(0);
+		fleet.advanceTo("2026-10-24T00:31:20Z");
+		assertThatLock("billing").hasRunOncePerTick();
+	}
+
+	@Test
+	void runThatLastsTooLongIsTold(Fleet fleet) {
+		fleet.takes("export", Duration.ofMinutes(45));
+		fleet.advanceTo("2026-10-24T01:40:00Z");
+		assertThatLock("export").isFree().hasFailedWith(LockLostException.class).hasRun(0);
+	}
+
+	@Test
+	void stoppedInstanceEndsItsRun(Fleet fleet) {
+		fleet.takes("cleanup", Duration.ofSeconds(20));
+		fleet.advanceTo("2026-10-24T03:00:10Z");
+		int runner = fleet.runnerOf("cleanup");
+		fleet.stop(runner);
+		fleet.advanceBy(Duration.ofMinutes(1));
+		fleet.start(runner);
+		fleet.advanceTo("2026-10-25T04:00:00Z");
+		assertThatLock("cleanup").hasRunOncePerTick();
+	}
+
+	@Test
+	void frozenRunnerLosesItsLock(Fleet fleet) {
+		fleet.takes("cleanup", RUN);
+		fleet.advanceTo("2026-10-24T03:00:10Z");
+		int runner = fleet.runnerOf("cleanup");
+		fleet.freeze(runner);
+		fleet.advanceBy(Duration.ofSeconds(20));
+		assertThatLock("cleanup").isFree();
+		fleet.thaw(runner);
+		fleet.advanceBy(Duration.ofHours(1));
+		assertThatLock("cleanup").hasFailedWith(LockLostException.class).hasRun(0);
+	}
+
+}
