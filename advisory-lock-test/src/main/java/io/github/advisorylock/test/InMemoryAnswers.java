@@ -117,7 +117,7 @@ final class InMemoryAnswers {
 		UnsupportedOperationException refusal = refusal(key, unknown,
 				"; or decide in the test whether it runs, by answer(\"" + key.name()
 						+ "\", LockOutcome.EXECUTED) of InMemoryLocks");
-		if (RequestDetail.Interval.of(request) == null) {
+		if (Interval.of(request) == null) {
 			throw refusal;
 		}
 		if (this.told.add(key)) {
@@ -149,7 +149,7 @@ final class InMemoryAnswers {
 		Object remembered = remembered(request);
 		Remembered run = (remembered != null) ? memory(key).get(remembered) : null;
 		if (run != null && run.until.isAfter(now())) {
-			return (RequestDetail.Interval.of(request) != null) ? LockOutcome.TOO_SOON : LockOutcome.ALREADY_RAN;
+			return (Interval.of(request) != null) ? LockOutcome.TOO_SOON : LockOutcome.ALREADY_RAN;
 		}
 		if (request.isOncePerKey() && this.completedKeys.containsKey(key)) {
 			return LockOutcome.ALREADY_RAN;
@@ -165,11 +165,12 @@ final class InMemoryAnswers {
 	Duration untilTurn(AdvisoryLockKey key, LockRequest request, InMemoryLockOperations instance) {
 		Object remembered = remembered(request);
 		Remembered run = (remembered != null) ? memory(key).get(remembered) : null;
-		if (run == null || run.instance != instance || RequestDetail.Interval.of(request) == null) {
+		Interval interval = Interval.of(request);
+		if (run == null || run.instance != instance || interval == null) {
 			return Duration.ZERO;
 		}
 		Duration left = Duration.between(now(), run.until);
-		Duration half = RequestDetail.Interval.of(request).length().dividedBy(2);
+		Duration half = interval.length().dividedBy(2);
 		boolean soon = left.compareTo(half) <= 0 && left.compareTo(LONGEST_TURN) <= 0;
 		return (soon && !left.isNegative()) ? left : Duration.ZERO;
 	}
@@ -217,8 +218,8 @@ final class InMemoryAnswers {
 	@Nullable Runnable complete(AdvisoryLockKey key, LockRequest request, Optional<String> kept, InMemoryJob.Attempt attempt,
 			InMemoryLockOperations instance) {
 		Runnable undo = job(key).undo();
-		if ((keepsJob(request) && !job(key).complete(request, attempt, now()))
-				|| (request.isOncePerKey() && this.completedKeys.containsKey(key))) {
+		boolean done = keepsJob(request) && !job(key).complete(request, attempt, now());
+		if ((done || (request.isOncePerKey() && this.completedKeys.containsKey(key))) && !this.given.containsKey(key)) {
 			return null;
 		}
 		if (request.isOncePerKey()) {
@@ -248,12 +249,12 @@ final class InMemoryAnswers {
 	}
 
 	private static @Nullable Object remembered(LockRequest request) {
-		Interval interval = RequestDetail.Interval.of(request);
+		Interval interval = Interval.of(request);
 		return (interval != null) ? interval.schedule() : (request.memory() != null) ? request.tick() : null;
 	}
 
 	private Instant until(LockRequest request, Instant begin) {
-		Interval interval = RequestDetail.Interval.of(request);
+		Interval interval = Interval.of(request);
 		if (interval != null) {
 			return ((interval.counted() == Interval.Counted.FROM_BEGIN) ? begin : now()).plus(interval.memory());
 		}

@@ -214,7 +214,7 @@ final class InMemoryJob {
 	 */
 	void fail(LockRequest request, Attempt attempt, BadEnd end, Instant now, double chance) {
 		Instant tick = request.tick();
-		Integer maxRetries = (tick != null) ? RequestDetail.Retries.of(request).maxRetries() : null;
+		Integer maxRetries = (tick != null) ? RequestDetail.Retries.of(request).most() : null;
 		if (this.token > attempt.token) {
 			return;
 		}

@@ -242,7 +242,7 @@ final class Timeline {
 
 		final @Nullable Instant tick;
 
-		final LockRequest.@Nullable Interval interval;
+		final RequestDetail.@Nullable Interval interval;
 
 		private final int permits;
 
