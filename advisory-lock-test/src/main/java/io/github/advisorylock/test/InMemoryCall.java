@@ -253,7 +253,7 @@ final class InMemoryCall implements TwoPhaseLockOperations.Admission, LockContex
 			this.answers.fail(this.key, this.request, begun, end);
 		}
 		if (run != null) {
-			run.end(end == InMemoryJob.BadEnd.STOPPING ? Timeline.End.ABANDONED : Timeline.End.FAILED, this.fleet);
+			run.end((end != InMemoryJob.BadEnd.STOPPING) ? Timeline.End.FAILED : Timeline.End.ABANDONED, this.fleet);
 		}
 	}
 

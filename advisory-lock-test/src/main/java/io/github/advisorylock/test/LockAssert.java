@@ -29,7 +29,6 @@ import java.util.stream.Stream;
 
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.LockOutcome;
-import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.support.RequestDetail;
 import org.assertj.core.api.AbstractAssert;
 

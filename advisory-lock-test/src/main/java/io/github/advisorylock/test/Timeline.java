@@ -185,7 +185,7 @@ final class Timeline {
 
 	private static String describe(List<Run> runs) {
 		int hidden = Math.max(0, runs.size() - SHOWN);
-		return (hidden > 0 ? "(" + hidden + " before) " : "")
+		return ((hidden > 0) ? "(" + hidden + " before) " : "")
 				+ runs.stream().skip(hidden).map(Run::toString).collect(Collectors.joining(" | "));
 	}
 

@@ -130,7 +130,7 @@ final class VirtualTaskScheduler implements TaskScheduler {
 			@Override
 			@Nullable Instant next(@Nullable Instant began, @Nullable Instant ended) {
 				Instant last = fromEnd ? ended : this.planned;
-				this.planned = (last == null) ? byTrueTime(start) : (period != null) ? last.plus(period) : null;
+				this.planned = (last != null) ? ((period != null) ? last.plus(period) : null) : byTrueTime(start);
 				return this.planned;
 			}
 
