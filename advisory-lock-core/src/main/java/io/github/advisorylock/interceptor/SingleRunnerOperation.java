@@ -361,14 +361,6 @@ public final class SingleRunnerOperation {
 	}
 
 	/**
-	 * Return the ticks that the method is planned for now, whoever remembers them.
-	 * @return the ticks, {@code null} if it has no one cron schedule
-	 */
-	public @Nullable CronTicks ticks() {
-		return this.schedule.current();
-	}
-
-	/**
 	 * Return the schedules that operators have chosen for the method.
 	 * @return the schedules
 	 */

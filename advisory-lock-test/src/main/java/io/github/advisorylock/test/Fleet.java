@@ -341,6 +341,16 @@ public final class Fleet {
 	}
 
 	/**
+	 * Return the shards of a role that an instance leads.
+	 * @param role the name of the role
+	 * @param instance its number
+	 * @return the numbers of the shards, in order
+	 */
+	public Set<Integer> shardsOf(String role, int instance) {
+		return this.elections.shardsOf(role, live(instance));
+	}
+
+	/**
 	 * Return the instances that were not killed or stopped.
 	 * @return their numbers, in their order
 	 */
@@ -395,6 +405,13 @@ public final class Fleet {
 
 	FleetElections elections() {
 		return this.elections;
+	}
+
+	/**
+	 * Return the number of instances whose sessions are counted.
+	 */
+	int members() {
+		return (int) this.instances.stream().filter(FleetInstance::isLive).count();
 	}
 
 	CallRecorder calls() {

@@ -25,6 +25,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 
 import io.github.advisorylock.LeaderElection;
 import io.github.advisorylock.LeadershipGainedEvent;
@@ -51,6 +55,13 @@ final class FleetElections {
 	private static final Duration LOOK = Duration.ofMillis(3500);
 
 	private static final Duration REST = Duration.ofSeconds(30);
+
+	/**
+	 * How long a shard is left to those who have less than their share.
+	 */
+	private static final Duration PATIENCE = Duration.ofSeconds(15);
+
+	private static final int MOST_SHARDS = 64;
 
 	private final Fleet fleet;
 
@@ -95,7 +106,7 @@ final class FleetElections {
 	 * An instance hands its roles over.
 	 */
 	void resign(FleetInstance instance) {
-		this.roles.keySet().forEach((role) -> resign(instance, role));
+		List.copyOf(this.roles.keySet()).forEach((role) -> resign(instance, role));
 	}
 
 	private void resign(FleetInstance instance, String name) {
@@ -110,6 +121,7 @@ final class FleetElections {
 	private void lose(String name, Role role) {
 		FleetInstance leader = role.leader;
 		role.leader = null;
+		role.freeSince = this.fleet.now();
 		if (leader != null && !leader.hasEnded()) {
 			this.fleet.log(leader + " leads '" + name + "' no more");
 			leader.context().publishEvent(new LeadershipLostEvent(name, role.term));
@@ -131,19 +143,82 @@ final class FleetElections {
 		List<FleetInstance> eligible = role.candidates.stream()
 			.filter((candidate) -> candidate.mayBegin() && !this.fleet.isDatabaseDown()
 					&& !role.resting.getOrDefault(candidate, now).isAfter(now))
+			.filter((candidate) -> role.shards == 0 || held(candidate, name).size() < share(role)
+					|| !now.isBefore(role.freeSince.plus(PATIENCE)))
 			.toList();
-		if (!eligible.isEmpty()) {
+		if (role.leader == null && !eligible.isEmpty()) {
 			FleetInstance leader = eligible
-				.get((int) (this.fleet.time().upTo(Duration.ofMillis(eligible.size() * 1000L)).toMillis() / 1000));
+				.get((int) (this.fleet.time().upTo(Duration.ofSeconds(eligible.size())).toMillis() / 1000));
 			role.leader = leader;
 			role.term = ++this.terms;
 			this.fleet.log(leader + " leads '" + name + "'");
-			leader.context().publishEvent(new LeadershipGainedEvent(name, role.term));
 			leader.context().getBean(LeaderOnlyMethods.class).callOnElection(name);
+			leader.context().publishEvent(new LeadershipGainedEvent(name, role.term));
 		}
-		else if (!role.candidates.isEmpty()) {
+		else if (role.leader == null && !role.candidates.isEmpty()) {
 			electAfter(name, LOOK);
 		}
+	}
+
+	/**
+	 * Return the shards that an instance leads of the role that a shard belongs to.
+	 */
+	private List<String> held(FleetInstance instance, String shard) {
+		String role = undivided(shard) + "#";
+		return this.roles.entrySet()
+			.stream()
+			.filter((known) -> known.getKey().startsWith(role) && known.getValue().leader == instance)
+			.map(Map.Entry::getKey)
+			.toList();
+	}
+
+	private int share(Role role) {
+		int members = Math.max(1, this.fleet.members());
+		return (role.shards + members - 1) / members;
+	}
+
+	/**
+	 * Have those that lead more shards than their share, since an instance has joined,
+	 * give up what is above.
+	 */
+	private void balance(String shard, Role role) {
+		for (FleetInstance instance : List.copyOf(role.candidates)) {
+			held(instance, shard).stream().skip(share(role)).forEach((above) -> {
+				lose(above, this.roles.get(above));
+				electAfter(above, this.fleet.time().upTo(LOOK));
+			});
+		}
+	}
+
+	Set<Integer> shardsOf(String role, FleetInstance instance) {
+		return held(instance, role).stream()
+			.map((shard) -> Integer.valueOf(shard.substring(shard.indexOf('#') + 1)))
+			.collect(Collectors.toCollection(TreeSet::new));
+	}
+
+	private static String undivided(String role) {
+		return role.replaceFirst("#\\d{1,2}$", "");
+	}
+
+	/**
+	 * Have an instance run for a role, or for a shard of one.
+	 */
+	private Role join(FleetInstance instance, String name, int shards) {
+		Assert.isTrue(LeaderElection.isRole(undivided(name)),
+				() -> "'role' must be the name of a role, and is '" + name + "'");
+		Role role = this.roles.computeIfAbsent(name, (none) -> new Role());
+		role.shards = Math.max(role.shards, shards);
+		if (instance.number() != Fleet.TEST && !role.candidates.contains(instance)) {
+			role.candidates.add(instance);
+			if (role.leader == null) {
+				role.freeSince = this.fleet.now();
+				electAfter(name, Duration.ZERO);
+			}
+			else if (name.endsWith("#0")) {
+				this.fleet.time().at(this.fleet.now().plus(LOOK), null, () -> balance(name, role));
+			}
+		}
+		return role;
 	}
 
 	/**
@@ -161,6 +236,13 @@ final class FleetElections {
 
 		private boolean electing;
 
+		/**
+		 * Of how many shards it is one, 0 if the role is not divided.
+		 */
+		private int shards;
+
+		private Instant freeSince = Instant.EPOCH;
+
 	}
 
 	/**
@@ -176,27 +258,29 @@ final class FleetElections {
 
 		@Override
 		public boolean isLeader(String name) {
-			Assert.isTrue(LeaderElection.isRole(name),
-					() -> "'role' must be the name of a role, and is '" + name + "'");
 			this.instance.asks();
-			Role role = FleetElections.this.roles.computeIfAbsent(name, (none) -> new Role());
-			if (this.instance.number() != Fleet.TEST && !role.candidates.contains(this.instance)) {
-				role.candidates.add(this.instance);
-				if (role.leader == null) {
-					electAfter(name, Duration.ZERO);
-				}
-			}
-			return role.leader == this.instance;
+			return join(this.instance, name, 0).leader == this.instance;
 		}
 
 		@Override
 		public OptionalLong term(String name) {
-			return isLeader(name) ? OptionalLong.of(FleetElections.this.roles.get(name).term) : OptionalLong.empty();
+			Role role = join(this.instance, name, 0);
+			return (role.leader == this.instance) ? OptionalLong.of(role.term) : OptionalLong.empty();
+		}
+
+		@Override
+		public Set<Integer> shards(String name, int number) {
+			Assert.isTrue(number > 0 && number <= MOST_SHARDS, () -> "The number of shards of role '" + name
+					+ "' must be 1 to " + MOST_SHARDS + ", and is " + number);
+			IntStream.range(0, number).forEach((shard) -> join(this.instance, name + "#" + shard, number));
+			return shardsOf(name, this.instance);
 		}
 
 		@Override
 		public void resign(String name) {
-			FleetElections.this.resign(this.instance, name);
+			List<String> shards = held(this.instance, name);
+			(shards.isEmpty() ? List.of(name) : shards)
+				.forEach((role) -> FleetElections.this.resign(this.instance, role));
 		}
 
 	}

@@ -22,12 +22,13 @@ import io.github.advisorylock.annotation.SingleRunnerSettings;
 import io.github.advisorylock.autoconfigure.AdvisoryLockAutoConfiguration;
 
 import org.springframework.beans.factory.ObjectProvider;
-import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.AutoConfigureBefore;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.context.ApplicationEventPublisher;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
 import org.springframework.transaction.PlatformTransactionManager;
 
 /**
@@ -36,9 +37,10 @@ import org.springframework.transaction.PlatformTransactionManager;
  *
  * @since 0.1.0
  */
-@AutoConfiguration(before = { AdvisoryLockAutoConfiguration.class, TestLocksAutoConfiguration.class })
+@Configuration(proxyBeanMethods = false)
+@AutoConfigureBefore({ AdvisoryLockAutoConfiguration.class, TestLocksAutoConfiguration.class })
 @ConditionalOnBooleanProperty(name = "advisory-lock.enabled", havingValue = false, matchIfMissing = true)
-public final class InMemoryLocksAutoConfiguration {
+final class InMemoryLocksAutoConfiguration {
 
 	@Bean
 	@ConditionalOnMissingBean

@@ -18,7 +18,7 @@ package io.github.advisorylock.test;
 
 import io.github.advisorylock.autoconfigure.AdvisoryLockAutoConfiguration;
 
-import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.AutoConfigureBefore;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
@@ -39,8 +39,9 @@ import org.springframework.transaction.TransactionManager;
  *
  * @since 0.1.0
  */
-@AutoConfiguration(before = { AdvisoryLockAutoConfiguration.class, TransactionAutoConfiguration.class })
-public final class SliceTransactionAutoConfiguration {
+@Configuration(proxyBeanMethods = false)
+@AutoConfigureBefore({ AdvisoryLockAutoConfiguration.class, TransactionAutoConfiguration.class })
+final class SliceTransactionAutoConfiguration {
 
 	/**
 	 * Stands in for the transaction manager that Spring Boot makes where there is no

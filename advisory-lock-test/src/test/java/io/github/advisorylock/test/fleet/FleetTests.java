@@ -117,6 +117,31 @@ class FleetTests {
 	}
 
 	@Test
+	void roleOfKilledLeaderIsTakenWhenItCanTrustItselfNoMore(Fleet fleet) {
+		fleet.advanceBy(Duration.ofSeconds(10));
+		int leader = fleet.leaderOf("outbox");
+		then(this.ledgers).should(times(10)).write("outbox");
+		fleet.kill(leader);
+		fleet.advanceBy(Duration.ofSeconds(5));
+		assertThatExceptionOfType(IllegalStateException.class).isThrownBy(() -> fleet.leaderOf("outbox"));
+		fleet.advanceBy(Duration.ofSeconds(5));
+		assertThat(fleet.leaderOf("outbox")).isNotEqualTo(leader);
+	}
+
+	@Test
+	void shardsAreSharedEvenlyAndMoveWhenInstancesGoAndCome(Fleet fleet) {
+		fleet.advanceBy(Duration.ofMinutes(1));
+		assertThat(fleet.instances()).allSatisfy((one) -> assertThat(fleet.shardsOf("mail", one)).hasSizeBetween(2, 3));
+		fleet.kill(0);
+		fleet.advanceBy(Duration.ofMinutes(1));
+		assertThat(fleet.instances()).containsExactly(1, 2)
+			.allSatisfy((one) -> assertThat(fleet.shardsOf("mail", one)).hasSize(4));
+		fleet.start(0);
+		fleet.advanceBy(Duration.ofMinutes(1));
+		assertThat(fleet.instances()).allSatisfy((one) -> assertThat(fleet.shardsOf("mail", one)).hasSizeBetween(2, 3));
+	}
+
+	@Test
 	void frozenRunnerLosesItsLock(Fleet fleet) {
 		fleet.takes("cleanup", RUN);
 		fleet.advanceTo("2026-10-24T03:00:10Z");
