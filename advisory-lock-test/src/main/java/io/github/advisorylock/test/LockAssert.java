@@ -205,9 +205,8 @@ public class LockAssert extends AbstractAssert<LockAssert, AdvisoryLockKey> {
 			Timeline.Run run = runs.get(Math.min(i, runs.size() - 1));
 			Timeline.Run before = (i > 0) ? runs.get(i - 1) : null;
 			RequestDetail.Interval interval = Objects.requireNonNull(run.interval, "'interval' must not be null");
-			Instant since = (before == null) ? fleet.timeline().from()
-					: (interval.counted() == RequestDetail.Interval.Counted.FROM_BEGIN || before.end == null)
-							? before.begin : before.end;
+			boolean fromEnd = interval.counted() != RequestDetail.Interval.Counted.FROM_BEGIN;
+			Instant since = (before != null) ? before.countedFrom(fromEnd) : fleet.timeline().from();
 			Instant until = (i < runs.size()) ? run.begin : fleet.now();
 			Duration apart = Duration.between(since, until);
 			if (i > 0 && i < runs.size() && apart.compareTo(interval.memory()) < 0) {

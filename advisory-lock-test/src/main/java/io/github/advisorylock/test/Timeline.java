@@ -279,6 +279,15 @@ final class Timeline {
 		}
 
 		/**
+		 * Return from when its interval is counted: its end, if that is asked for and has
+		 * come, else its begin.
+		 */
+		Instant countedFrom(boolean fromEnd) {
+			Instant ended = this.end;
+			return (fromEnd && ended != null) ? ended : this.begin;
+		}
+
+		/**
 		 * Return whether it came to a good end, or may come to one.
 		 */
 		boolean counts() {
