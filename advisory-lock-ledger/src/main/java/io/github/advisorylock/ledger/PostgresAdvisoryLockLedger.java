@@ -178,7 +178,9 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger, RunLedger
 		this.opened = new Opened(schema, runs, new JobRepository(this.connections, schema.tables(), instance),
 				new OperatorRepository(this.connections, schema.tables()),
 				new BackfillRepository(this.connections, schema.tables(), instance));
-		while (repository().hasNamesake(this.namespace)) {
+		// a pool of one has no connection besides that of a transaction: the next
+		// heartbeat asks
+		while (!this.connections.areInTransaction() && repository().hasNamesake(this.namespace)) {
 			this.instance.giveWay();
 		}
 		this.whenOpen.run();

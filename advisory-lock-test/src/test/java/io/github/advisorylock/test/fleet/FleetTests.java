@@ -123,7 +123,8 @@ class FleetTests {
 		then(this.ledgers).should(times(10)).write("outbox");
 		fleet.kill(leader);
 		fleet.advanceBy(Duration.ofSeconds(5));
-		assertThatExceptionOfType(IllegalStateException.class).isThrownBy(() -> fleet.leaderOf("outbox"));
+		assertThatExceptionOfType(IllegalStateException.class).isThrownBy(() -> fleet.leaderOf("outbox"))
+			.withMessageContaining("No instance leads role 'outbox'");
 		fleet.advanceBy(Duration.ofSeconds(5));
 		assertThat(fleet.leaderOf("outbox")).isNotEqualTo(leader);
 	}
@@ -131,14 +132,16 @@ class FleetTests {
 	@Test
 	void shardsAreSharedEvenlyAndMoveWhenInstancesGoAndCome(Fleet fleet) {
 		fleet.advanceBy(Duration.ofMinutes(1));
-		assertThat(fleet.instances()).allSatisfy((one) -> assertThat(fleet.shardsOf("mail", one)).hasSizeBetween(2, 3));
+		assertThat(fleet.instances()).hasSize(3)
+			.allSatisfy((one) -> assertThat(fleet.shardsOf("mail", one)).hasSizeBetween(2, 3));
 		fleet.kill(0);
 		fleet.advanceBy(Duration.ofMinutes(1));
 		assertThat(fleet.instances()).containsExactly(1, 2)
 			.allSatisfy((one) -> assertThat(fleet.shardsOf("mail", one)).hasSize(4));
 		fleet.start(0);
 		fleet.advanceBy(Duration.ofMinutes(1));
-		assertThat(fleet.instances()).allSatisfy((one) -> assertThat(fleet.shardsOf("mail", one)).hasSizeBetween(2, 3));
+		assertThat(fleet.instances()).hasSize(3)
+			.allSatisfy((one) -> assertThat(fleet.shardsOf("mail", one)).hasSizeBetween(2, 3));
 	}
 
 	@Test

@@ -125,7 +125,7 @@ class AdvisoryLocksEndpointTests {
 		assertThat(answer.statusCode()).isEqualTo(400);
 		assertThat(answer.body()).contains("choose 'paused' or 'resumed'");
 		assertThat(application.post(EndpointAnswer.ALL, JSON, "{\"state\":\"resumed\",\"others\":1}").body())
-			.contains("only 'state', 'reason' and 'transactionManager' are known");
+			.contains("only 'state', 'instance', 'reason' and 'transactionManager' are known");
 	}
 
 	@Test

@@ -42,7 +42,7 @@ class AdvisoryLocksSourceTests {
 			TestPostgres.execute("INSERT INTO operated_job (namespace, key) SELECT 'shop', 'job-' || number "
 					+ "FROM generate_series(1, 50) number");
 			assertThat(statements(application, EndpointAnswer.ALL)).isEqualTo(2);
-			assertThat(statements(application, EndpointAnswer.ALL + "/job-7")).isEqualTo(3);
+			assertThat(statements(application, EndpointAnswer.ALL + "/job-7")).isEqualTo(4);
 		}
 	}
 

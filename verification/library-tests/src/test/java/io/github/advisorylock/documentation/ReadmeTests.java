@@ -100,7 +100,7 @@ class ReadmeTests {
 	void coordinatesThatTextNamesAreThoseOfTheBuild() throws Exception {
 		assertThat(found(String.join("\n", Documentation.documents().values()),
 				"(io\\.github\\.advisorylock:[\\w-]+:[\\w.-]*\\w)"))
-			.hasSizeGreaterThan(3)
+			.hasSizeGreaterThan(2)
 			.isSubsetOf(CodeBlockCheck.built());
 	}
 

@@ -282,7 +282,7 @@ class SessionCommandTests {
 		List<Thread> callers = calls.stream().map(Thread::new).toList();
 		callers.forEach(Thread::start);
 		Awaitility.await()
-			.until(() -> callers.stream().allMatch((caller) -> caller.getState() == Thread.State.WAITING));
+			.until(() -> callers.stream().allMatch((caller) -> caller.getState() == Thread.State.TIMED_WAITING));
 		if (obeyed) {
 			this.faulty.failAfter("execute", "pg_try_advisory_lock", CANCELLED);
 		}

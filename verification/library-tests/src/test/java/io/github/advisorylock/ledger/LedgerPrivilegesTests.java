@@ -55,7 +55,7 @@ class LedgerPrivilegesTests {
 	private static final String ROLE = "ledger_clerk";
 
 	private static final String PAUSE = "privileges.advisory_lock_pause, privileges.advisory_lock_question, "
-			+ "privileges.advisory_lock_backfill, privileges.advisory_lock_schedule";
+			+ "privileges.advisory_lock_schedule, privileges.advisory_lock_backfill";
 
 	private static final String OTHERS = "privileges.advisory_lock_job, privileges.advisory_lock_run, "
 			+ "privileges.advisory_lock_completion, privileges.advisory_lock_instance";

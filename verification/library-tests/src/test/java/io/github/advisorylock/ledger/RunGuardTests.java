@@ -117,6 +117,7 @@ class RunGuardTests extends AbstractLedgerTests {
 			.addValue("rememberJob", 1_000_000_000L)
 			.addValue("lock", "1:2:1")
 			.addValue("token", token)
+			.addValue("ofTick", tick, Types.TIMESTAMP_WITH_TIMEZONE)
 			.addValue("attempt", 1)
 			.addValue("startedAt", OffsetDateTime.now(ZoneOffset.UTC), Types.TIMESTAMP_WITH_TIMEZONE)
 			.addValue("outcome", outcome)
