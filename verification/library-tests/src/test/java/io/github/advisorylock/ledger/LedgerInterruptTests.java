@@ -154,7 +154,8 @@ class LedgerInterruptTests extends AbstractLedgerTests {
 			String holder = TestPostgres.connections(NAMESPACE).get(0);
 			proxy.stall();
 			end.countDown();
-			Awaitility.await().until(() -> runner.get() != null && runner.get().getState() == Thread.State.TIMED_WAITING);
+			Awaitility.await()
+				.until(() -> runner.get() != null && runner.get().getState() == Thread.State.TIMED_WAITING);
 			runner.get().interrupt();
 			action.accept(holder);
 			proxy.resume();

@@ -94,7 +94,8 @@ class LedgerSchemaRaceTests {
 				ledger(template, "ledger_race.template_").prepare();
 			}
 			try (Statement statement = other.createStatement()) {
-				for (String table : List.of("job", "run", "completion", "instance", "pause", "question", "schedule", "backfill")) {
+				for (String table : List.of("job", "run", "completion", "instance", "pause", "question", "schedule",
+						"backfill")) {
 					statement.execute("CREATE TABLE ledger_race.late_" + table + " (LIKE ledger_race.template_" + table
 							+ " INCLUDING ALL)");
 				}
