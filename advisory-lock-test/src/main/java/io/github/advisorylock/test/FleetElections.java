@@ -183,10 +183,15 @@ final class FleetElections {
 	 */
 	private void balance(String shard, Role role) {
 		for (FleetInstance instance : List.copyOf(role.candidates)) {
-			held(instance, shard).stream().skip(share(role)).forEach((above) -> {
-				lose(above, this.roles.get(above));
-				electAfter(above, this.fleet.time().upTo(LOOK));
-			});
+			held(instance, shard).stream().skip(share(role)).forEach(this::giveUp);
+		}
+	}
+
+	private void giveUp(String shard) {
+		Role role = this.roles.get(shard);
+		if (role != null) {
+			lose(shard, role);
+			electAfter(shard, this.fleet.time().upTo(LOOK));
 		}
 	}
 

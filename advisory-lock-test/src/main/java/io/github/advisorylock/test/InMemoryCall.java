@@ -178,7 +178,7 @@ final class InMemoryCall implements TwoPhaseLockOperations.Admission, LockContex
 			throw ex;
 		}
 		catch (Throwable ex) {
-			failed(current, begun, ex, run);
+			failed(current, begun, run);
 			throw ex;
 		}
 		finally {
@@ -228,10 +228,12 @@ final class InMemoryCall implements TwoPhaseLockOperations.Admission, LockContex
 	/**
 	 * A run that has failed is done if its transaction is committed nevertheless.
 	 */
-	private void failed(InMemoryHold current, InMemoryJob.Attempt begun, Throwable failure,
-			Timeline.@Nullable Run run) {
+	private void failed(InMemoryHold current, InMemoryJob.Attempt begun, Timeline.@Nullable Run run) {
 		if (this.scope == LockScope.TRANSACTION && InMemoryHold.isInTransaction() && current.isHeld()) {
 			Runnable undo = this.answers.complete(this.key, this.request, Optional.empty(), begun, this.operations);
+			if (run != null) {
+				run.end(Timeline.End.FAILED, this.fleet);
+			}
 			current.onRollback(() -> {
 				if (undo != null) {
 					undo.run();

@@ -152,7 +152,7 @@ final class VirtualTime {
 	 */
 	void again(Event event) {
 		Event now = at(this.now, event.owner(), event.action());
-		this.players.stream().filter((player) -> player.sleep == event).forEach((player) -> player.sleep = now);
+		this.players.stream().filter((player) -> event.equals(player.sleep)).forEach((player) -> player.sleep = now);
 	}
 
 	/**
@@ -256,7 +256,7 @@ final class VirtualTime {
 	}
 
 	private void play(Player player, Event event) {
-		Player sleeper = this.players.stream().filter((other) -> other.sleep == event).findFirst().orElse(null);
+		Player sleeper = this.players.stream().filter((other) -> event.equals(other.sleep)).findFirst().orElse(null);
 		if (sleeper != null) {
 			pass(player, sleeper.baton);
 			return;
@@ -292,7 +292,7 @@ final class VirtualTime {
 
 		@Override
 		public boolean equals(@Nullable Object other) {
-			return this == other;
+			return other instanceof Event event && this.number == event.number;
 		}
 
 		@Override

@@ -35,7 +35,7 @@ import static org.mockito.Mockito.times;
 /**
  * Tests for {@link FleetTest}.
  */
-@FleetTest(from = "2026-10-24T00:00:00Z")
+@FleetTest(value = { Jobs.class, Billing.class }, from = "2026-10-24T00:00:00Z")
 class FleetTests {
 
 	private static final Duration RUN = Duration.ofMinutes(20);
@@ -114,34 +114,6 @@ class FleetTests {
 		fleet.start(runner);
 		fleet.advanceTo("2026-10-25T04:00:00Z");
 		assertThatLock("cleanup").hasRunOncePerTick();
-	}
-
-	@Test
-	void roleOfKilledLeaderIsTakenWhenItCanTrustItselfNoMore(Fleet fleet) {
-		fleet.advanceBy(Duration.ofSeconds(10));
-		int leader = fleet.leaderOf("outbox");
-		then(this.ledgers).should(times(10)).write("outbox");
-		fleet.kill(leader);
-		fleet.advanceBy(Duration.ofSeconds(5));
-		assertThatExceptionOfType(IllegalStateException.class).isThrownBy(() -> fleet.leaderOf("outbox"))
-			.withMessageContaining("No instance leads role 'outbox'");
-		fleet.advanceBy(Duration.ofSeconds(5));
-		assertThat(fleet.leaderOf("outbox")).isNotEqualTo(leader);
-	}
-
-	@Test
-	void shardsAreSharedEvenlyAndMoveWhenInstancesGoAndCome(Fleet fleet) {
-		fleet.advanceBy(Duration.ofMinutes(1));
-		assertThat(fleet.instances()).hasSize(3)
-			.allSatisfy((one) -> assertThat(fleet.shardsOf("mail", one)).hasSizeBetween(2, 3));
-		fleet.kill(0);
-		fleet.advanceBy(Duration.ofMinutes(1));
-		assertThat(fleet.instances()).containsExactly(1, 2)
-			.allSatisfy((one) -> assertThat(fleet.shardsOf("mail", one)).hasSize(4));
-		fleet.start(0);
-		fleet.advanceBy(Duration.ofMinutes(1));
-		assertThat(fleet.instances()).hasSize(3)
-			.allSatisfy((one) -> assertThat(fleet.shardsOf("mail", one)).hasSizeBetween(2, 3));
 	}
 
 	@Test

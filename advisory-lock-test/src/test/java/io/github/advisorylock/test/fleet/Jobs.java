@@ -16,9 +16,7 @@
 
 package io.github.advisorylock.test.fleet;
 
-import io.github.advisorylock.LockContext;
 import io.github.advisorylock.LockScope;
-import io.github.advisorylock.annotation.LeaderOnly;
 import io.github.advisorylock.annotation.SingleRunner;
 
 import org.springframework.scheduling.annotation.Scheduled;
@@ -52,18 +50,6 @@ public class Jobs {
 	@SingleRunner("sync")
 	public void sync() {
 		this.ledgers.write("sync");
-	}
-
-	@Scheduled(fixedDelayString = "PT1S")
-	@LeaderOnly("outbox")
-	public void relay() {
-		this.ledgers.write("outbox");
-	}
-
-	@Scheduled(fixedDelayString = "PT1S")
-	@LeaderOnly(value = "mail", shards = 8)
-	public void send() {
-		this.ledgers.write("mail" + LockContext.currentShard());
 	}
 
 	@Scheduled(cron = "0 0 5 * * *", zone = "UTC")

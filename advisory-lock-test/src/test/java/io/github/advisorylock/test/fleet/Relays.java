@@ -1,0 +1,49 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.test.fleet;
+
+import io.github.advisorylock.LockContext;
+import io.github.advisorylock.annotation.LeaderOnly;
+
+import org.springframework.scheduling.annotation.Scheduled;
+import org.springframework.stereotype.Component;
+
+/**
+ * Jobs of leaders.
+ */
+@Component
+public class Relays {
+
+	private final Ledgers ledgers;
+
+	Relays(Ledgers ledgers) {
+		this.ledgers = ledgers;
+	}
+
+	@Scheduled(fixedDelayString = "PT1S")
+	@LeaderOnly("outbox")
+	public void relay() {
+		this.ledgers.write("outbox");
+	}
+
+	@Scheduled(fixedDelayString = "PT1S")
+	@LeaderOnly(value = "mail", shards = 8)
+	public void send() {
+		this.ledgers.write("mail" + LockContext.currentShard());
+	}
+
+}
