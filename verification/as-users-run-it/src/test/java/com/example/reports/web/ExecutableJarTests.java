@@ -40,6 +40,11 @@ class ExecutableJarTests {
 
 	private static final List<String> JAR = List.of("-jar", Instance.JAR.toString());
 
+	/**
+	 * The tick of a runner that is killed before the others ask for it is free again.
+	 */
+	private static final String AT_ONCE = "advisory-lock.spread=0";
+
 	private static final String[] JOBS = { "nightly-report", "export" };
 
 	private final Database database = Database.create();
@@ -58,8 +63,9 @@ class ExecutableJarTests {
 	@MethodSource("platforms")
 	void eachTickRunsOnceAndOneInstanceLeadsUntilItIsKilled(Platform platform) {
 		String threads = "spring.threads.virtual.enabled=" + platform.virtual();
-		try (Instance one = Instance.start(this.folder, platform.jdk(), this.database, "one", JAR, threads);
-				Instance two = Instance.start(this.folder, platform.jdk(), this.database, "two", JAR, threads)) {
+		try (Instance one = Instance.start(this.folder, platform.jdk(), this.database, "one", JAR, threads,
+				AT_ONCE);
+				Instance two = Instance.start(this.folder, platform.jdk(), this.database, "two", JAR, threads, AT_ONCE)) {
 			one.awaitStart();
 			two.awaitStart();
 			long together = this.database.now();

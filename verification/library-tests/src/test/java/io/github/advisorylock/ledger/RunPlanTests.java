@@ -41,9 +41,9 @@ class RunPlanTests extends AbstractLedgerTests {
 
 	private static final int RUNS = 3_000_000;
 
-	private final RunStatements statements = RunStatements
-		.of(new LedgerTables(Map.of("job", "ledger_tests_job", "pause", "ledger_tests_pause", "run", "ledger_tests_run",
-				"completion", "ledger_tests_completion", "token", "ledger_tests_fencing_token")));
+	private final RunStatements statements = RunStatements.of(new LedgerTables(Map.of("job", "ledger_tests_job",
+			"pause", "ledger_tests_pause", "run", "ledger_tests_run", "completion", "ledger_tests_completion",
+			"schedule", "ledger_tests_schedule", "token", "ledger_tests_fencing_token")));
 
 	@Test
 	void statementsOfARunReadNoTableFromEndToEnd() throws Exception {
@@ -76,6 +76,11 @@ class RunPlanTests extends AbstractLedgerTests {
 		MapSqlParameterSource parameters = new MapSqlParameterSource().addValue("namespace", "tests")
 			.addValue("key", "job")
 			.addValue("tick", tick, Types.TIMESTAMP_WITH_TIMEZONE)
+			.addValue("ofTick", tick, Types.TIMESTAMP_WITH_TIMEZONE)
+			.addValue("planned", true)
+			.addValue("scheduleKnown", null, Types.TIMESTAMP_WITH_TIMEZONE)
+			.addValue("backfilled", false)
+			.addValue("again", false)
 			.addValue("scope", "SESSION")
 			.addValue("instance", "host:" + token)
 			.addValue("oncePerKey", false)
@@ -96,6 +101,7 @@ class RunPlanTests extends AbstractLedgerTests {
 			.addValue("attempt", 1)
 			.addValue("startedAt", OffsetDateTime.now(ZoneOffset.UTC), Types.TIMESTAMP_WITH_TIMEZONE)
 			.addValue("outcome", "EXECUTED")
+			.addValue("badOutcome", "FAILED")
 			.addValue("errorClass", null, Types.VARCHAR)
 			.addValue("error", null, Types.VARCHAR)
 			.addValue("stackTrace", null, Types.VARCHAR)
