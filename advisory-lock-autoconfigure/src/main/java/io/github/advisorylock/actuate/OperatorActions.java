@@ -314,7 +314,7 @@ final class OperatorActions {
 				() -> this.lockHolders.find(number)
 					.stream()
 					.anyMatch((one) -> Objects.equals(one.pid(), holder.pid())
-							&& Objects.equals(ActSubject.since(one, lastRun(key, redaction)), since)));
+							&& isSame(since, ActSubject.since(one, lastRun(key, redaction)))));
 		if (!ended && subject.isComparedThereOnly(holder, last)) {
 			throw new ActSubject.RefusedException("'" + key + "' goes on, on '" + holder.instance()
 					+ "': its run is another one than the one that is meant, or ignores its interrupt");
@@ -328,6 +328,14 @@ final class OperatorActions {
 					+ "... SET role = ...)");
 		}
 		return new ActionDescriptor(key.name(), key.namespace(), CANCELLED, user, ended ? "ENDED" : null, null, null);
+	}
+
+	/**
+	 * A session of locks is in a transaction only while it executes a statement of its
+	 * own, which says nothing of the run.
+	 */
+	private static boolean isSame(@Nullable Instant since, @Nullable Instant now) {
+		return since == null || now == null || since.equals(now);
 	}
 
 	private @Nullable RunDescriptor lastRun(AdvisoryLockKey key, Redaction redaction) {
