@@ -58,7 +58,6 @@ import org.springframework.boot.actuate.endpoint.web.annotation.EndpointWebExten
 import org.springframework.context.ApplicationEventPublisher;
 import org.springframework.context.annotation.ImportRuntimeHints;
 import org.springframework.dao.DataAccessException;
-import org.springframework.util.StringUtils;
 
 /**
  * {@link EndpointWebExtension @EndpointWebExtension} of the
@@ -173,13 +172,8 @@ public class AdvisoryLocksEndpointWebExtension {
 	private @Nullable Object preview(@Nullable String manager, @Nullable String namespace, String key,
 			JobRegistry.Schedule schedule) {
 		AdvisoryLocksSource database = this.source.in(manager);
-		String cron = schedule.cron();
-		String interval = schedule.interval();
-		JobRegistry.Schedule wanted = new JobRegistry.Schedule(StringUtils.hasText(cron) ? cron : null,
-				StringUtils.hasText(schedule.zone()) ? schedule.zone() : null,
-				StringUtils.hasText(interval) ? interval : null);
 		return database.getJob(null, namespace, key, false)
-			.map((job) -> this.actions.apply(database).preview(job.job(), wanted))
+			.map((job) -> this.actions.apply(database).preview(job.job(), schedule.withoutBlanks()))
 			.orElse(null);
 	}
 

@@ -191,8 +191,9 @@ public class AdvisoryLocksSource {
 			.collect(Collectors.toMap(RecordedJob::id, Function.identity()));
 		Set<JobId> ids = new TreeSet<>(table.ids());
 		ids.addAll(jobs.keySet());
+		AdvisoryLockKey ofMembers = AdvisoryLockKey.of(namespace, LockSession.MEMBERS);
 		Set<LockNumber> numbers = Stream
-			.of(Stream.of(AdvisoryLockKey.of(namespace, LockSession.MEMBERS)), leaders.keys().stream(),
+			.of(Stream.of(ofMembers), leaders.keys().stream(),
 					ids.stream().flatMap((id) -> table.locks(id, jobs.get(id)).stream()))
 			.flatMap(Function.identity())
 			.map(LockNumber::of)
@@ -205,6 +206,7 @@ public class AdvisoryLocksSource {
 		List<JobDescriptor> matching = all.stream().filter(filter::matches).sorted(filter.order()).toList();
 		List<LeaderDescriptor> leading = leaders.describe(locks);
 		List<InstanceDescriptor> instances = Leaders.describe(known, leading);
+		int members = locks.holders(List.of(ofMembers), null).size();
 		LockSession session = this.session.get();
 		List<ProblemDescriptor> unlike = (session != null && session.hasUnlikeMembers())
 				? List.of(new ProblemDescriptor(null, namespace, null, null,
@@ -214,24 +216,12 @@ public class AdvisoryLocksSource {
 		return new AdvisoryLocksDescriptor(activity.time(), activity.skew().truncatedTo(ChronoUnit.MILLIS),
 				activity.skewBetween(), instance(),
 				this.application.threads().instance().isDrained() ? Boolean.TRUE : null, namespace, activity.database(),
-				managers, records.isInUse(), members(activity, namespace), recorded.pause(),
+				managers, records.isInUse(), (members > 0) ? members : null, recorded.pause(),
 				(recorded.pause() != null) ? goOn(all) : null, all.size(), states(all),
 				problems.stream().mapToInt(ProblemGroup::count).sum(), problems, matching.size(), filter.page(),
 				filter.size(),
 				matching.stream().skip(filter.offset()).limit(filter.size()).map(JobDescriptor::brief).toList(),
 				leading, instances.stream().limit(MOST_INSTANCES).toList());
-	}
-
-	/**
-	 * Return how many instances have the lock of members, {@code null} for none.
-	 */
-	private static @Nullable Integer members(LockActivity activity, String namespace) {
-		LockNumber number = LockNumber.of(AdvisoryLockKey.of(namespace, LockSession.MEMBERS));
-		int members = (int) activity.entries()
-			.stream()
-			.filter((one) -> one.number().equals(number) && one.granted() && activity.database().equals(one.database()))
-			.count();
-		return (members > 0) ? members : null;
 	}
 
 	private static int goOn(List<JobDescriptor> jobs) {

@@ -40,6 +40,8 @@ import io.github.advisorylock.jdbc.Run;
 import io.github.advisorylock.monitor.LockNumber;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.util.StringUtils;
+
 /**
  * What the endpoint wants of jobs that are recorded, and can ask for them: the place of
  * the ledger in it. As it stands here, nothing is recorded.
@@ -313,6 +315,18 @@ public class JobRegistry {
 		 */
 		boolean isNamed() {
 			return this.cron != null || this.zone != null || this.interval != null;
+		}
+
+		/**
+		 * Return it without what is empty, which addresses name for that of the
+		 * annotation.
+		 */
+		Schedule withoutBlanks() {
+			return new Schedule(textOrNull(this.cron), textOrNull(this.zone), textOrNull(this.interval));
+		}
+
+		private static @Nullable String textOrNull(@Nullable String text) {
+			return StringUtils.hasText(text) ? text : null;
 		}
 
 	}

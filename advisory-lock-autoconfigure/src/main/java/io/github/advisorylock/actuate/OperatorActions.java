@@ -204,8 +204,15 @@ final class OperatorActions {
 			throw new ActSubject.RefusedException("Failed to change the schedule of '"
 					+ AdvisoryLockKey.display(id.key()) + "': its runs are not recorded in the ledger");
 		}
+		return refused(question);
+	}
+
+	/**
+	 * The ledger tells by an exception that a job is not one for that.
+	 */
+	private static <T> T refused(Supplier<T> act) {
 		try {
-			return question.get();
+			return act.get();
 		}
 		catch (IllegalStateException ex) {
 			throw new ActSubject.RefusedException(String.valueOf(ex.getMessage()));
@@ -219,16 +226,13 @@ final class OperatorActions {
 			throw refusal(job, "backfill '%s'");
 		}
 		JobId id = new JobId(job.namespace(), job.key());
-		try {
+		return refused(() -> {
 			Assert.state(this.registry.isWritable() && job.actions().contains(BACKFILLED),
 					() -> reason(job, BACKFILLED));
 			Supplier<LockOutcome> backfill = this.registry.backfill(id, span, user);
 			audit(job.namespace(), job.key(), BACKFILLED, user);
 			return run(id, BACKFILLED, backfill, user, redaction);
-		}
-		catch (IllegalStateException ex) {
-			throw new ActSubject.RefusedException(String.valueOf(ex.getMessage()));
-		}
+		});
 	}
 
 	/**

@@ -31,7 +31,6 @@ import java.util.SortedSet;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentSkipListSet;
 import java.util.concurrent.ScheduledFuture;
-import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.regex.Pattern;
@@ -73,16 +72,6 @@ public final class PlannedTimeScheduler implements TaskScheduler {
 		this.planned = planned;
 		this.repetitions = repetitions;
 		this.turns = turns;
-	}
-
-	/**
-	 * As {@link #configurer(Function, Supplier)}, for an instance that is alone.
-	 * @param planned is told what a task prints that is given to the scheduler, and knows
-	 * how its method runs
-	 * @return the configurer
-	 */
-	public static SchedulingConfigurer configurer(Function<String, List<SingleRunnerOperation>> planned) {
-		return configurer(planned, () -> null);
 	}
 
 	/**
@@ -348,7 +337,7 @@ public final class PlannedTimeScheduler implements TaskScheduler {
 			this.scheduler = scheduler;
 			this.planned = start;
 			this.last = start.minus(task.interval.length());
-			this.call = new ReplannedCall(future, schedule, this::changed);
+			this.call = new ReplannedCall(future, schedule, (call) -> changed());
 		}
 
 		private synchronized void changed() {
@@ -415,12 +404,14 @@ public final class PlannedTimeScheduler implements TaskScheduler {
 			this.spread = spread;
 		}
 
-		private void add(PlannedTask task) {
-			together(task).add(Repetitions.name(task));
-		}
-
-		private SortedSet<String> together(PlannedTask task) {
-			return this.tasks.computeIfAbsent(String.valueOf(task.ticks), (added) -> new ConcurrentSkipListSet<>());
+		/**
+		 * Return the tasks that are due together with one, which is one of them now.
+		 */
+		private SortedSet<String> add(String task, @Nullable CronTicks ticks) {
+			SortedSet<String> together = this.tasks.computeIfAbsent(String.valueOf(ticks),
+					(added) -> new ConcurrentSkipListSet<>());
+			together.add(task);
+			return together;
 		}
 
 		private void begin(PlannedTask task) {
@@ -446,7 +437,7 @@ public final class PlannedTimeScheduler implements TaskScheduler {
 			boolean busy = this.begun.values().stream().anyMatch((begin) -> now - begin > left.toNanos());
 			Duration period = Duration.between(time, next);
 			long turn = Math.floorDiv(time.toEpochMilli(), Math.max(1, period.toMillis()));
-			return spread.delay(turn + together(task).headSet(Repetitions.name(task)).size(), period, busy);
+			return spread.delay(turn + task.together.headSet(task.name).size(), period, busy);
 		}
 
 	}
@@ -472,6 +463,10 @@ public final class PlannedTimeScheduler implements TaskScheduler {
 		private final Clock clock;
 
 		private final @Nullable CronTicks ticks;
+
+		private final String name;
+
+		private final SortedSet<String> together;
 
 		private final @Nullable ScheduledTicks changing;
 
@@ -499,7 +494,8 @@ public final class PlannedTimeScheduler implements TaskScheduler {
 			this.changing = changing;
 			this.ticks = (trigger instanceof CronTrigger cron) ? ticks(cron, clock.getZone()) : null;
 			this.clock = clock;
-			turns.add(this);
+			this.name = Repetitions.name(task);
+			this.together = turns.add(this.name, this.ticks);
 		}
 
 		/**
@@ -521,14 +517,11 @@ public final class PlannedTimeScheduler implements TaskScheduler {
 		 */
 		private ScheduledFuture<?> changing(ScheduledTicks schedule, ScheduledFuture<?> future,
 				TaskScheduler scheduler) {
-			AtomicReference<@Nullable ReplannedCall> call = new AtomicReference<>();
-			call.set(new ReplannedCall(future, schedule, () -> {
-				ReplannedCall waiting = call.get();
-				if (waiting != null && withdraw()) {
-					waiting.replace(() -> scheduler.schedule(this, this));
+			return new ReplannedCall(future, schedule, (call) -> {
+				if (withdraw()) {
+					call.replace(() -> scheduler.schedule(this, this));
 				}
-			}));
-			return Objects.requireNonNull(call.get());
+			});
 		}
 
 		/**

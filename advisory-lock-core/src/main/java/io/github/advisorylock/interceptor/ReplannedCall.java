@@ -21,6 +21,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
@@ -43,10 +44,11 @@ final class ReplannedCall implements ScheduledFuture<@Nullable Object> {
 	 * @param schedule has the schedule
 	 * @param again plans the call again
 	 */
-	ReplannedCall(ScheduledFuture<?> planned, ScheduledTicks schedule, Runnable again) {
+	ReplannedCall(ScheduledFuture<?> planned, ScheduledTicks schedule, Consumer<ReplannedCall> again) {
 		this.current = planned;
-		this.forget = () -> schedule.forget(again);
-		schedule.plan(again);
+		Runnable plan = () -> again.accept(this);
+		this.forget = () -> schedule.forget(plan);
+		schedule.plan(plan);
 	}
 
 	/**

@@ -64,10 +64,17 @@ interface LeaderOnlyGate {
 	 * Make sure that a role may be led in so many shards.
 	 */
 	static void checkShards(String role, int number) {
-		Assert.isTrue(LeaderElection.isRole(role), () -> "'role' must be 1 to 64 letters, digits, dots, underscores "
-				+ "or hyphens, and is '" + role + "'");
+		checkRole(role);
 		Assert.isTrue(number >= 1 && number <= MOST_SHARDS,
 				() -> "The number of shards of role '" + role + "' must be 1 to " + MOST_SHARDS + ", and is " + number);
+	}
+
+	/**
+	 * Make sure that a role may be called so.
+	 */
+	static void checkRole(String role) {
+		Assert.isTrue(LeaderElection.isRole(role), () -> "'role' must be 1 to 64 letters, digits, dots, underscores "
+				+ "or hyphens, and is '" + role + "'");
 	}
 
 	/**

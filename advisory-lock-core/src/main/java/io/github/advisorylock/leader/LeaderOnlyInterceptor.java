@@ -66,7 +66,7 @@ class LeaderOnlyInterceptor implements MethodInterceptor {
 		Object target = invocation.getThis();
 		Assert.state(target != null, "'target' must not be null");
 		Method method = invocation.getMethod();
-		Role role = find(method, target.getClass());
+		Role role = getRole(method, target.getClass());
 		if (role == null) {
 			return invocation.proceed();
 		}
@@ -155,12 +155,7 @@ class LeaderOnlyInterceptor implements MethodInterceptor {
 	 * Return the role whose leader runs a method, found once for each method.
 	 * @return the role, or {@code null} when every instance runs the method
 	 */
-	@Nullable String getRole(Method method, Class<?> targetClass) {
-		Role role = find(method, targetClass);
-		return (role != null) ? role.name : null;
-	}
-
-	private @Nullable Role find(Method method, Class<?> targetClass) {
+	@Nullable Role getRole(Method method, Class<?> targetClass) {
 		return this.roles
 			.computeIfAbsent(new MethodClassKey(method, targetClass),
 					(key) -> Optional.ofNullable(findRole(AopUtils.getMostSpecificMethod(method, targetClass))))
@@ -187,7 +182,13 @@ class LeaderOnlyInterceptor implements MethodInterceptor {
 
 	}
 
-	private record Role(String name, int shards) {
+	/**
+	 * What the leader of a method is asked for.
+	 *
+	 * @param name the name of the role
+	 * @param shards in how many shards it is led, 0 if it is not divided
+	 */
+	record Role(String name, int shards) {
 
 	}
 

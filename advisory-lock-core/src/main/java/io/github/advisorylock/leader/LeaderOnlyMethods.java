@@ -142,9 +142,9 @@ public class LeaderOnlyMethods extends AnnotatedMethods implements SmartInitiali
 	private LeaderOnlyMethod create(String beanName, Class<?> targetClass, Method method) {
 		checkMethod(beanName, method, "leadership may be over before the work is done");
 		checkReturnType(beanName, method);
-		String role = role(beanName, method, targetClass);
-		int shards = shards(beanName, method, role);
-		return new LeaderOnlyMethod(beanName, method, role, shards, isCalledOnElection(beanName, method));
+		LeaderOnlyInterceptor.Role role = role(beanName, method, targetClass);
+		checkShards(beanName, method, role.name(), role.shards());
+		return new LeaderOnlyMethod(beanName, method, role.name(), role.shards(), isCalledOnElection(beanName, method));
 	}
 
 	private void checkReturnType(String beanName, Method method) {
@@ -158,9 +158,7 @@ public class LeaderOnlyMethods extends AnnotatedMethods implements SmartInitiali
 		}
 	}
 
-	private int shards(String beanName, Method method, String role) {
-		LeaderOnly annotation = AnnotatedElementUtils.findMergedAnnotation(method, LeaderOnly.class);
-		int shards = (annotation != null) ? annotation.shards() : 0;
+	private void checkShards(String beanName, Method method, String role, int shards) {
 		if (shards < 0 || shards > LeaderOnlyGate.MOST_SHARDS) {
 			throw invalid(beanName, method, "is unusable: attribute 'shards' is " + shards,
 					"Use 1 to " + LeaderOnlyGate.MOST_SHARDS + ", or leave it out.", null);
@@ -178,7 +176,6 @@ public class LeaderOnlyMethods extends AnnotatedMethods implements SmartInitiali
 						"Use one number for all methods of the role, or another role.", null);
 			}
 		}
-		return shards;
 	}
 
 	private boolean isCalledOnElection(String beanName, Method method) {
@@ -191,8 +188,8 @@ public class LeaderOnlyMethods extends AnnotatedMethods implements SmartInitiali
 		return called;
 	}
 
-	private String role(String beanName, Method method, Class<?> targetClass) {
-		String role;
+	private LeaderOnlyInterceptor.Role role(String beanName, Method method, Class<?> targetClass) {
+		LeaderOnlyInterceptor.Role role;
 		try {
 			role = this.interceptor.getRole(method, targetClass);
 		}
@@ -200,8 +197,10 @@ public class LeaderOnlyMethods extends AnnotatedMethods implements SmartInitiali
 			throw invalid(beanName, method, "is unusable: attribute 'value' can't be resolved: " + ex.getMessage(),
 					"Set the property, or give the placeholder a default.", ex);
 		}
-		if (role == null || !LeaderElection.isRole(role)) {
-			throw invalid(beanName, method, "is unusable: attribute 'value' is no name of a role: '" + role + "'",
+		if (role == null || !LeaderElection.isRole(role.name())) {
+			throw invalid(
+					beanName, method, "is unusable: attribute 'value' is no name of a role: '"
+							+ ((role != null) ? role.name() : null) + "'",
 					"Use 1 to 64 letters, digits, dots, underscores or hyphens.", null);
 		}
 		return role;

@@ -290,8 +290,7 @@ public final class PostgresLeaderElection implements LeaderElection, LeaderOnlyG
 		if (known != null) {
 			return known.leadership();
 		}
-		Assert.isTrue(LeaderElection.isRole(role), () -> "'role' must be 1 to 64 letters, digits, dots, underscores "
-				+ "or hyphens, and is '" + role + "'");
+		LeaderOnlyGate.checkRole(role);
 		return found(role);
 	}
 

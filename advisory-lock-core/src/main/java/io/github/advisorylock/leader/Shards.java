@@ -83,8 +83,7 @@ final class Shards {
 		}
 		int above = (int) held().count() - limit();
 		this.extra = Math.max(0, Math.min(this.extra, above));
-		inOrder().filter((shard) -> !shard.isOut() && !shard.leadership().isLeaving())
-			.sorted(Comparator.comparing(LeaderRole::isLeading))
+		held().sorted(Comparator.comparing(LeaderRole::isLeading))
 			.limit(Math.max(0, above - this.extra))
 			.forEach((shard) -> shard.leadership().giveUp());
 		if (above < 0) {
@@ -130,7 +129,7 @@ final class Shards {
 	}
 
 	private Stream<LeaderRole> held() {
-		return this.roles.stream().filter((shard) -> !shard.isOut() && !shard.leadership().isLeaving());
+		return inOrder().filter((shard) -> !shard.isOut() && !shard.leadership().isLeaving());
 	}
 
 	/**

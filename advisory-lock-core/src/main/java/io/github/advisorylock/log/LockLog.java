@@ -126,20 +126,6 @@ public final class LockLog {
 	}
 
 	/**
-	 * Log that a method was skipped.
-	 * @param key the key it would have run under
-	 * @param scope how long the lock would have lived
-	 * @param method the method
-	 * @param outcome why it was skipped
-	 * @param tick the planned time that it would have been for, {@code null} if for none
-	 * @param request what was asked for
-	 */
-	public static void skipped(AdvisoryLockKey key, LockScope scope, String method, LockOutcome outcome,
-			@Nullable Instant tick, LockRequest request) {
-		skipped(key, scope, method, outcome, tick, request, null);
-	}
-
-	/**
 	 * Log that a method was skipped, for a reason that is known.
 	 * @param key the key it would have run under
 	 * @param scope how long the lock would have lived

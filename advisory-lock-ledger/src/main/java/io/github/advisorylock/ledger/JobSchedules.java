@@ -106,7 +106,7 @@ final class JobSchedules {
 	/**
 	 * Return when a job would be called next with another schedule.
 	 */
-	Preview preview(JobName job, Wanted wanted, int times) {
+	List<Instant> preview(JobName job, Wanted wanted, int times) {
 		OperatorRepository.InCode inCode = inCode(job);
 		CronTicks.Change change = change(job, wanted, inCode);
 		CronTicks ticks = (change.ticks() != null) ? change.ticks() : inCode.ticks();
@@ -120,7 +120,7 @@ final class JobSchedules {
 				next.add(last);
 			}
 		}
-		return new Preview(change.from(), next);
+		return next;
 	}
 
 	private OperatorRepository.InCode inCode(JobName job) {
@@ -206,16 +206,6 @@ final class JobSchedules {
 	 * schedule in the code.
 	 */
 	record Wanted(@Nullable String cron, @Nullable String zone, @Nullable String interval) {
-
-	}
-
-	/**
-	 * What a schedule would plan.
-	 *
-	 * @param effectiveAt from about when on
-	 * @param next the next times
-	 */
-	record Preview(Instant effectiveAt, List<Instant> next) {
 
 	}
 

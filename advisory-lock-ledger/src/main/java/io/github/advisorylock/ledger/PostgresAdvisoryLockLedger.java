@@ -448,7 +448,7 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger, RunLedger
 	public List<Instant> preview(JobName job, @Nullable String cron, @Nullable String zone, @Nullable String interval,
 			int times) {
 		open();
-		return this.schedules.preview(job, new JobSchedules.Wanted(cron, zone, interval), times).next();
+		return this.schedules.preview(job, new JobSchedules.Wanted(cron, zone, interval), times);
 	}
 
 	/**

@@ -19,6 +19,7 @@ package io.github.advisorylock.ledger;
 import java.sql.Types;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.OffsetDateTime;
 import java.time.ZoneOffset;
 
 import io.github.advisorylock.AdvisoryLockKey;
@@ -52,6 +53,7 @@ final class RunParameters {
 			boolean keepsJob) {
 		LedgerSettings settings = runs.settings();
 		Instant tick = request.tick();
+		OffsetDateTime time = (tick != null) ? tick.atOffset(ZoneOffset.UTC) : null;
 		Duration minInterval = request.minInterval();
 		RequestDetail.Backfill backfill = request.detail(RequestDetail.Backfill.class);
 		RequestDetail.Recorded recorded = request.detail(RequestDetail.Recorded.class);
@@ -60,8 +62,8 @@ final class RunParameters {
 		boolean kept = tick != null || key.name().equals(of);
 		return new MapSqlParameterSource().addValue("namespace", key.namespace())
 			.addValue("key", key.name())
-			.addValue("tick", (tick != null) ? tick.atOffset(ZoneOffset.UTC) : null, Types.TIMESTAMP_WITH_TIMEZONE)
-			.addValue("ofTick", (tick != null) ? tick.atOffset(ZoneOffset.UTC) : null, Types.TIMESTAMP_WITH_TIMEZONE)
+			.addValue("tick", time, Types.TIMESTAMP_WITH_TIMEZONE)
+			.addValue("ofTick", time, Types.TIMESTAMP_WITH_TIMEZONE)
 			.addValue("backfilled", backfill != null)
 			.addValue("again", backfill != null && backfill.again())
 			.addValue("scope", scope.name())

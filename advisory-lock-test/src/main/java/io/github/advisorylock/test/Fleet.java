@@ -21,6 +21,7 @@ import java.time.Instant;
 import java.time.format.DateTimeFormatter;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -76,8 +77,7 @@ public final class Fleet {
 
 	private final Map<AdvisoryLockKey, Duration> durations = new HashMap<>();
 
-	private final Set<AdvisoryLockKey> calledAtEnd = new TreeSet<>(
-			(one, other) -> one.toString().compareTo(other.toString()));
+	private final Set<AdvisoryLockKey> calledAtEnd = new HashSet<>();
 
 	private final Function<FleetInstance, ConfigurableApplicationContext> starter;
 
@@ -524,8 +524,8 @@ public final class Fleet {
 	/**
 	 * Have a call wait that comes a little too soon.
 	 */
-	void awaitTurn(InMemoryCall call) {
-		Duration left = locks().answers().untilTurn(call.key(), call.request(), call.operations());
+	void awaitEndOfInterval(InMemoryCall call) {
+		Duration left = locks().answers().untilEndOfInterval(call.key(), call.request(), call.operations());
 		if (!left.isZero()) {
 			this.time.sleepUntil(now().plus(left), call.operations().instance());
 		}

@@ -28,15 +28,13 @@ import java.util.OptionalLong;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
-import java.util.stream.IntStream;
 
 import io.github.advisorylock.LeaderElection;
 import io.github.advisorylock.LeadershipGainedEvent;
 import io.github.advisorylock.LeadershipLostEvent;
 import io.github.advisorylock.leader.LeaderOnlyMethods;
+import io.github.advisorylock.leader.UnguardedLeaderElection;
 import org.jspecify.annotations.Nullable;
-
-import org.springframework.util.Assert;
 
 /**
  * Which instance of a fleet leads which role.
@@ -61,7 +59,10 @@ final class FleetElections {
 	 */
 	private static final Duration PATIENCE = Duration.ofSeconds(15);
 
-	private static final int MOST_SHARDS = 64;
+	/**
+	 * Knows what roles may be called, and into how many shards they may be divided.
+	 */
+	private static final LeaderElection NAMES = new UnguardedLeaderElection();
 
 	private final Fleet fleet;
 
@@ -110,7 +111,7 @@ final class FleetElections {
 	}
 
 	private void resign(FleetInstance instance, String name) {
-		Role role = this.roles.computeIfAbsent(name, (none) -> new Role());
+		Role role = this.roles.computeIfAbsent(name, Role::new);
 		role.resting.put(instance, this.fleet.now().plus(REST));
 		if (role.leader == instance) {
 			lose(name, role);
@@ -143,7 +144,7 @@ final class FleetElections {
 		List<FleetInstance> eligible = role.candidates.stream()
 			.filter((candidate) -> candidate.mayBegin() && !this.fleet.isDatabaseDown()
 					&& !role.resting.getOrDefault(candidate, now).isAfter(now))
-			.filter((candidate) -> role.shards == 0 || held(candidate, name).size() < share(role)
+			.filter((candidate) -> role.shards == 0 || held(candidate, role.undivided).size() < share(role)
 					|| !now.isBefore(role.freeSince.plus(PATIENCE)))
 			.toList();
 		if (role.leader == null && !eligible.isEmpty()) {
@@ -161,13 +162,13 @@ final class FleetElections {
 	}
 
 	/**
-	 * Return the shards that an instance leads of the role that a shard belongs to.
+	 * Return the shards of a role that an instance leads.
 	 */
-	private List<String> held(FleetInstance instance, String shard) {
-		String role = undivided(shard) + "#";
+	private List<String> held(FleetInstance instance, String role) {
 		return this.roles.entrySet()
 			.stream()
-			.filter((known) -> known.getKey().startsWith(role) && known.getValue().leader == instance)
+			.filter((known) -> known.getValue().shards > 0 && known.getValue().undivided.equals(role)
+					&& known.getValue().leader == instance)
 			.map(Map.Entry::getKey)
 			.toList();
 	}
@@ -181,9 +182,9 @@ final class FleetElections {
 	 * Have those that lead more shards than their share, since an instance has joined,
 	 * give up what is above.
 	 */
-	private void balance(String shard, Role role) {
+	private void balance(Role role) {
 		for (FleetInstance instance : List.copyOf(role.candidates)) {
-			held(instance, shard).stream().skip(share(role)).forEach(this::giveUp);
+			held(instance, role.undivided).stream().skip(share(role)).forEach(this::giveUp);
 		}
 	}
 
@@ -201,18 +202,20 @@ final class FleetElections {
 			.collect(Collectors.toCollection(TreeSet::new));
 	}
 
-	private static String undivided(String role) {
-		return role.replaceFirst("#\\d{1,2}$", "");
-	}
-
 	/**
 	 * Have an instance run for a role, or for a shard of one.
 	 */
-	private Role join(FleetInstance instance, String name, int shards) {
-		Assert.isTrue(LeaderElection.isRole(undivided(name)),
-				() -> "'role' must be the name of a role, and is '" + name + "'");
-		Role role = this.roles.computeIfAbsent(name, (none) -> new Role());
-		role.shards = Math.max(role.shards, shards);
+	private Role join(FleetInstance instance, String name) {
+		Role role = this.roles.get(name);
+		if (role == null) {
+			NAMES.isLeader(name);
+			role = new Role(name);
+			this.roles.put(name, role);
+		}
+		return join(instance, name, role);
+	}
+
+	private Role join(FleetInstance instance, String name, Role role) {
 		if (instance.number() != Fleet.TEST && !role.candidates.contains(instance)) {
 			role.candidates.add(instance);
 			if (role.leader == null) {
@@ -220,7 +223,7 @@ final class FleetElections {
 				electAfter(name, Duration.ZERO);
 			}
 			else if (name.endsWith("#0")) {
-				this.fleet.time().at(this.fleet.now().plus(LOOK), null, () -> balance(name, role));
+				this.fleet.time().at(this.fleet.now().plus(LOOK), null, () -> balance(role));
 			}
 		}
 		return role;
@@ -246,7 +249,16 @@ final class FleetElections {
 		 */
 		private int shards;
 
+		/**
+		 * The name of the role that it is a shard of, else its own.
+		 */
+		private String undivided;
+
 		private Instant freeSince = Instant.EPOCH;
+
+		private Role(String name) {
+			this.undivided = name;
+		}
 
 	}
 
@@ -264,20 +276,24 @@ final class FleetElections {
 		@Override
 		public boolean isLeader(String name) {
 			this.instance.asks();
-			return join(this.instance, name, 0).leader == this.instance;
+			return join(this.instance, name).leader == this.instance;
 		}
 
 		@Override
 		public OptionalLong term(String name) {
-			Role role = join(this.instance, name, 0);
+			Role role = join(this.instance, name);
 			return (role.leader == this.instance) ? OptionalLong.of(role.term) : OptionalLong.empty();
 		}
 
 		@Override
 		public Set<Integer> shards(String name, int number) {
-			Assert.isTrue(number > 0 && number <= MOST_SHARDS, () -> "The number of shards of role '" + name
-					+ "' must be 1 to " + MOST_SHARDS + ", and is " + number);
-			IntStream.range(0, number).forEach((shard) -> join(this.instance, name + "#" + shard, number));
+			for (int shard : NAMES.shards(name, number)) {
+				String of = name + "#" + shard;
+				Role role = FleetElections.this.roles.computeIfAbsent(of, Role::new);
+				role.shards = Math.max(role.shards, number);
+				role.undivided = name;
+				join(this.instance, of, role);
+			}
 			return shardsOf(name, this.instance);
 		}
 

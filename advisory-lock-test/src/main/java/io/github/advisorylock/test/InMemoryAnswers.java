@@ -40,9 +40,9 @@ import org.jspecify.annotations.Nullable;
 final class InMemoryAnswers {
 
 	/**
-	 * As long as a call waits for its turn on PostgreSQL.
+	 * As long as a call waits for the end of an interval on PostgreSQL.
 	 */
-	private static final Duration LONGEST_TURN = Duration.ofSeconds(1);
+	private static final Duration LONGEST_WAIT = Duration.ofSeconds(1);
 
 	private static final Log logger = LogFactory.getLog(InMemoryLocks.class);
 
@@ -162,7 +162,7 @@ final class InMemoryAnswers {
 	 * Return for how long a call for an interval waits that its own instance has run: one
 	 * that began late makes the next come too soon.
 	 */
-	Duration untilTurn(AdvisoryLockKey key, LockRequest request, InMemoryLockOperations instance) {
+	Duration untilEndOfInterval(AdvisoryLockKey key, LockRequest request, InMemoryLockOperations instance) {
 		Object remembered = remembered(request);
 		Remembered run = (remembered != null) ? memory(key).get(remembered) : null;
 		Interval interval = Interval.of(request);
@@ -171,7 +171,7 @@ final class InMemoryAnswers {
 		}
 		Duration left = Duration.between(now(), run.until);
 		Duration half = interval.length().dividedBy(2);
-		boolean soon = left.compareTo(half) <= 0 && left.compareTo(LONGEST_TURN) <= 0;
+		boolean soon = left.compareTo(half) <= 0 && left.compareTo(LONGEST_WAIT) <= 0;
 		return (soon && !left.isNegative()) ? left : Duration.ZERO;
 	}
 

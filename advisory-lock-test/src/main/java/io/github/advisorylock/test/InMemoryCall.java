@@ -102,7 +102,7 @@ final class InMemoryCall implements TwoPhaseLockOperations.Admission, LockContex
 			return callUnder(enclosing.hold, action);
 		}
 		if (this.fleet != null) {
-			this.fleet.awaitTurn(this);
+			this.fleet.awaitEndOfInterval(this);
 		}
 		boolean outside = !InMemoryHold.isInTransaction();
 		if (outside && this.request.tick() != null && !mayRun()) {

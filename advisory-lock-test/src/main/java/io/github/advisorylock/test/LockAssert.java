@@ -18,8 +18,11 @@ package io.github.advisorylock.test;
 
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.TreeSet;
@@ -160,8 +163,9 @@ public class LockAssert extends AbstractAssert<LockAssert, AdvisoryLockKey> {
 			failInFleet("to have run once per tick, and it was called for no tick" + (unguarded.isEmpty() ? ""
 					: "; these methods ask for no lock, and each instance runs them: " + unguarded));
 		}
-		List<Instant> missed = missed(fleet, ticks);
-		List<Instant> again = ticks.stream().filter((tick) -> runs(fleet, tick).count() > 1).toList();
+		Map<Instant, List<Timeline.Run>> runs = runs(fleet);
+		List<Instant> missed = missed(runs, ticks);
+		List<Instant> again = ticks.stream().filter((tick) -> runs.getOrDefault(tick, List.of()).size() > 1).toList();
 		List<Timeline.Run> unplanned = fleet.timeline()
 			.of(this.actual)
 			.stream()
@@ -173,7 +177,9 @@ public class LockAssert extends AbstractAssert<LockAssert, AdvisoryLockKey> {
 						again.isEmpty() ? ""
 								: "ran more than once for " + again.stream()
 									.map((tick) -> tick + " on instances "
-											+ runs(fleet, tick).map((run) -> String.valueOf(run.number()))
+											+ runs.getOrDefault(tick, List.of())
+												.stream()
+												.map((run) -> String.valueOf(run.number()))
 												.collect(Collectors.joining(", ")))
 									.toList(),
 						unplanned.isEmpty() ? ""
@@ -231,7 +237,7 @@ public class LockAssert extends AbstractAssert<LockAssert, AdvisoryLockKey> {
 	public LockAssert hasMissed(String... ticks) {
 		Fleet fleet = fleet();
 		Set<Instant> expected = Arrays.stream(ticks).map(Fleet::instant).collect(Collectors.toCollection(TreeSet::new));
-		List<Instant> missed = missed(fleet, ticks(fleet));
+		List<Instant> missed = missed(runs(fleet), ticks(fleet));
 		if (!missed.equals(List.copyOf(expected))) {
 			failInFleet("to have missed " + expected + ", and it missed " + missed);
 		}
@@ -287,12 +293,21 @@ public class LockAssert extends AbstractAssert<LockAssert, AdvisoryLockKey> {
 		return fleet.timeline().ticks(this.actual, fleet.ticks(this.actual), fleet.now());
 	}
 
-	private List<Instant> missed(Fleet fleet, Set<Instant> ticks) {
-		return ticks.stream().filter((tick) -> runs(fleet, tick).findAny().isEmpty()).toList();
+	private static List<Instant> missed(Map<Instant, List<Timeline.Run>> runs, Set<Instant> ticks) {
+		return ticks.stream().filter((tick) -> !runs.containsKey(tick)).toList();
 	}
 
-	private Stream<Timeline.Run> runs(Fleet fleet, Instant tick) {
-		return fleet.timeline().of(this.actual).stream().filter((run) -> tick.equals(run.tick) && run.counts());
+	/**
+	 * Return the runs that count, by their ticks.
+	 */
+	private Map<Instant, List<Timeline.Run>> runs(Fleet fleet) {
+		Map<Instant, List<Timeline.Run>> runs = new HashMap<>();
+		for (Timeline.Run run : fleet.timeline().of(this.actual)) {
+			if (run.tick != null && run.counts()) {
+				runs.computeIfAbsent(run.tick, (none) -> new ArrayList<>()).add(run);
+			}
+		}
+		return runs;
 	}
 
 	private Fleet fleet() {

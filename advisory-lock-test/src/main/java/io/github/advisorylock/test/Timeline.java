@@ -274,10 +274,6 @@ final class Timeline {
 			}
 		}
 
-		boolean isDone() {
-			return this.how == End.DONE;
-		}
-
 		/**
 		 * Return from when its interval is counted: its end, if that is asked for and has
 		 * come, else its begin.

@@ -119,7 +119,7 @@ class EventsAndLogsTests {
 					new IllegalStateException(), TICK, 1, false);
 			LockLog.finished(KEY, true, LockScope.TRANSACTION, METHOD, Duration.ofMillis(12), new IOException(), TICK,
 					1, true);
-			LockLog.skipped(KEY, LockScope.TRANSACTION, METHOD, LockOutcome.BUSY, null, LockRequest.of("job"));
+			LockLog.skipped(KEY, LockScope.TRANSACTION, METHOD, LockOutcome.BUSY, null, LockRequest.of("job"), null);
 			LockLog.lost(AdvisoryLockKey.of("shop", "price-sync"), LockScope.SESSION);
 			LockLog.ended(AdvisoryLockKey.of("shop", "price-sync"), LockScope.SESSION, LockLostEvent.Reason.MAX_RUN,
 					"it was held for longer than 'maxRun' allows, PT30M", null, null);

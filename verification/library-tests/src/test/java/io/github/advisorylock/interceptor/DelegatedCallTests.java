@@ -238,7 +238,7 @@ class DelegatedCallTests {
 		scheduler.initialize();
 		ScheduledTaskRegistrar registrar = new ScheduledTaskRegistrar();
 		registrar.setTaskScheduler(scheduler);
-		PlannedTimeScheduler.configurer((task) -> List.of()).configureTasks(registrar);
+		PlannedTimeScheduler.configurer((task) -> List.of(), () -> null).configureTasks(registrar);
 		registrar.addTriggerTask(() -> {
 			services.first();
 			services.end();

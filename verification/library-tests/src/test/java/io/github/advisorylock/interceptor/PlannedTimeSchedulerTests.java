@@ -178,7 +178,7 @@ class PlannedTimeSchedulerTests {
 		CronTrigger cron = new CronTrigger("* * * * * *", ZoneOffset.UTC);
 		ScheduledTaskRegistrar registrar = new ScheduledTaskRegistrar();
 		registrar.setTaskScheduler(scheduler);
-		PlannedTimeScheduler.configurer((task) -> List.of()).configureTasks(registrar);
+		PlannedTimeScheduler.configurer((task) -> List.of(), () -> null).configureTasks(registrar);
 		registrar.addTriggerTask(() -> arrive(this.clock.instant()), (context) -> {
 			Instant time = cron.nextExecution(context);
 			this.clock.jump(Duration.between(this.clock.instant(), time.minus(before)));
@@ -220,7 +220,7 @@ class PlannedTimeSchedulerTests {
 		private HandScheduler() {
 			ScheduledTaskRegistrar registrar = new ScheduledTaskRegistrar();
 			registrar.setTaskScheduler(this);
-			PlannedTimeScheduler.configurer((task) -> List.of()).configureTasks(registrar);
+			PlannedTimeScheduler.configurer((task) -> List.of(), () -> null).configureTasks(registrar);
 			registrar.addTriggerTask(() -> arrive(Instant.now()), (context) -> this.times.remove());
 			registrar.afterPropertiesSet();
 		}

@@ -44,7 +44,7 @@ class LockLogReasonTests {
 	void callThatComesTooSoonSaysWhy(LockRequest request, String reason) {
 		try (LogRecorder log = LogRecorder.of(LockLog.RUN, "debug")) {
 			LockLog.skipped(AdvisoryLockKey.of("shop", "job"), LockScope.SESSION, "Jobs.run", LockOutcome.TOO_SOON,
-					request.tick(), request);
+					request.tick(), request, null);
 			assertThat(log.messages()).singleElement()
 				.asString()
 				.startsWith("Skipped 'shop/job' (Jobs.run)")
