@@ -36,7 +36,10 @@ class JdbcUrlTests {
 			"jdbc:postgresql://host/db?PASSWORD=hunter2&a=b", "jdbc:postgresql://host/db?sslpassword=hunter2",
 			"jdbc:postgresql://host/db?password=a@hunter2", "jdbc:sqlserver://host;password=hunter2;a=b",
 			"postgres:worker:hunter2@host", "postgres://worker:a/b?hunter2@host/db", "worker:hunter2@host",
-			"Unable to parse URL jdbc:postgresql://host/db?password=hunter2", "user=x,accessToken=hunter2" })
+			"Unable to parse URL jdbc:postgresql://host/db?password=hunter2", "user=x,accessToken=hunter2",
+			"jdbc:postgresql://host/db?sslpassphrase=hunter2", "jdbc:postgresql://host/db?PASSWD=hunter2",
+			"jdbc:postgresql://host/db?a=b&pwd=hunter2", "jdbc:postgresql://host/db?client.secret=hunter2",
+			"jdbc:postgresql://host/db?credentials=hunter2" })
 	void secretIsHidden(String url) {
 		assertThat(JdbcUrl.redact(url)).doesNotContain("hunter2").contains("***");
 	}
