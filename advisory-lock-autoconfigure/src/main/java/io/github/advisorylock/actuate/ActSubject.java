@@ -60,7 +60,10 @@ record ActSubject(@Nullable Long run, @Nullable Instant since, @Nullable Instant
 				Span.of(state, instant("from", from), instant("to", to), again));
 	}
 
-	private static @Nullable Instant instant(String name, @Nullable String text) {
+	/**
+	 * Read a time.
+	 */
+	static @Nullable Instant instant(String name, @Nullable String text) {
 		try {
 			return (text != null) ? OffsetDateTime.parse(text).toInstant() : null;
 		}

@@ -395,8 +395,7 @@ public record AdvisoryLocksDescriptor(Instant time, Duration clockSkew, List<Dur
 	 * values, and in lists; of the last runs of a job, the last one that is over has it
 	 * @param hangStack what its thread was doing when it was told that it lasts for too
 	 * long, or had lasted for long; as for the stack trace, and of a run under way
-	 * @param key the key, where that depends on arguments and the runs of all of them are
-	 * asked for
+	 * @param key the key, where runs of several are asked for
 	 */
 	@JsonInclude(JsonInclude.Include.NON_NULL)
 	public record RunDescriptor(@Nullable Instant tick, @Nullable Integer attempt, String instance,
@@ -411,6 +410,45 @@ public record AdvisoryLocksDescriptor(Instant time, Duration clockSkew, List<Dur
 							? this.duration.truncatedTo(ChronoUnit.MILLIS) : this.duration,
 					this.outcome, this.error, null, null, null, this.key);
 		}
+
+	}
+
+	/**
+	 * The latest runs of all jobs, and what comes next.
+	 *
+	 * @param time the moment, by the database's clock
+	 * @param instance the instance that tells this
+	 * @param namespace its namespace
+	 * @param ledger whether the ledger is in use: without it, nothing is known of runs
+	 * @param runs the runs, latest first, each with its key
+	 * @param forecast when jobs are called next
+	 */
+	public record RunsDescriptor(Instant time, String instance, String namespace, boolean ledger,
+			List<RunDescriptor> runs, ForecastDescriptor forecast) {
+
+	}
+
+	/**
+	 * When jobs are called next that are not paused.
+	 *
+	 * @param next the next ten times
+	 * @param together of the next ten times of each job those at which most are called,
+	 * five at most
+	 * @param often how many jobs are called more often than once a minute, and are in
+	 * neither
+	 */
+	public record ForecastDescriptor(List<PlannedDescriptor> next, List<PlannedDescriptor> together, int often) {
+
+	}
+
+	/**
+	 * A time at which jobs are called.
+	 *
+	 * @param time the time
+	 * @param count how many jobs are called then
+	 * @param keys their keys, five at most
+	 */
+	public record PlannedDescriptor(Instant time, int count, List<String> keys) {
 
 	}
 

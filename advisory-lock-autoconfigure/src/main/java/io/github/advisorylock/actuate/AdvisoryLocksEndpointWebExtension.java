@@ -32,6 +32,7 @@ import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.ErrorDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.InstanceActionDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.JobDetailsDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.PreviewDescriptor;
+import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.RunsDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.StackDescriptor;
 import io.github.advisorylock.monitor.LockMonitor;
 import org.apache.commons.logging.Log;
@@ -119,23 +120,33 @@ public class AdvisoryLocksEndpointWebExtension {
 	}
 
 	/**
-	 * Return jobs.
+	 * Return jobs, or, with {@code runs}, the latest runs of all jobs.
 	 * @param securityContext who asks
 	 * @param q what keys or methods of the jobs must contain
 	 * @param state the state the jobs must have
 	 * @param sort their order
 	 * @param page which page of the jobs, from 1
 	 * @param size how many jobs are on a page, 100 unless set, 1000 at most
+	 * @param runs how many runs are wanted in the place of jobs, 1000 at most
+	 * @param outcome how they have ended
+	 * @param instance who ran them
+	 * @param from the earliest begin of a run
+	 * @param to the first begin that is too late
 	 * @param transactionManager the transaction manager of the database they are in
-	 * @return jobs; status 400 if they can't be asked for like this, 503 if the database
-	 * can't be asked
+	 * @return jobs or runs; status 400 if they can't be asked for like this, 503 if the
+	 * database can't be asked
 	 */
 	@ReadOperation
 	public WebEndpointResponse<Object> advisoryLocks(SecurityContext securityContext, @Nullable String q,
 			@Nullable String state, @Nullable String sort, @Nullable Integer page, @Nullable Integer size,
-			@Nullable String transactionManager) {
-		return answer(
-				() -> this.source.getLocks(transactionManager, q, state, sort, page, size, isShown(securityContext)));
+			@Nullable Integer runs, @Nullable String outcome, @Nullable String instance, @Nullable String from,
+			@Nullable String to, @Nullable String transactionManager) {
+		boolean shown = isShown(securityContext);
+		return answer(() -> {
+			RunFilter filter = RunFilter.of(runs, outcome, instance, from, to, q, state, sort, page, size);
+			return (filter != null) ? this.source.getRuns(transactionManager, filter, shown)
+					: this.source.getLocks(transactionManager, q, state, sort, page, size, shown);
+		});
 	}
 
 	/**
@@ -349,7 +360,7 @@ public class AdvisoryLocksEndpointWebExtension {
 		@Override
 		public void registerHints(RuntimeHints hints, @Nullable ClassLoader classLoader) {
 			this.bindings.registerReflectionHints(hints.reflection(), AdvisoryLocksDescriptor.class,
-					JobDetailsDescriptor.class, StackDescriptor.class, ActionDescriptor.class,
+					JobDetailsDescriptor.class, RunsDescriptor.class, StackDescriptor.class, ActionDescriptor.class,
 					AllJobsActionDescriptor.class, InstanceActionDescriptor.class, PreviewDescriptor.class,
 					ErrorDescriptor.class);
 		}

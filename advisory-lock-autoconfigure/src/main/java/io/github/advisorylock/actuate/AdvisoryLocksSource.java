@@ -40,6 +40,7 @@ import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.ProblemDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.ProblemGroup;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.RunDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.RunStatistics;
+import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.RunsDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.StackDescriptor;
 import io.github.advisorylock.actuate.JobRegistry.RecordedInstance;
 import io.github.advisorylock.actuate.JobRegistry.RecordedJob;
@@ -186,11 +187,8 @@ public class AdvisoryLocksSource {
 		JobRegistry.Overview recorded = ask(() -> records.overview(namespace, redaction));
 		List<RecordedInstance> known = recorded.instances();
 		Leaders leaders = new Leaders(this.application, known);
-		Map<JobId, RecordedJob> jobs = recorded.jobs()
-			.stream()
-			.collect(Collectors.toMap(RecordedJob::id, Function.identity()));
-		Set<JobId> ids = new TreeSet<>(table.ids());
-		ids.addAll(jobs.keySet());
+		Map<JobId, RecordedJob> jobs = byId(recorded);
+		Set<JobId> ids = ids(table, jobs);
 		AdvisoryLockKey ofMembers = AdvisoryLockKey.of(namespace, LockSession.MEMBERS);
 		Set<LockNumber> numbers = Stream
 			.of(Stream.of(ofMembers), leaders.keys().stream(),
@@ -222,6 +220,39 @@ public class AdvisoryLocksSource {
 				filter.size(),
 				matching.stream().skip(filter.offset()).limit(filter.size()).map(JobDescriptor::brief).toList(),
 				leading, instances.stream().limit(MOST_INSTANCES).toList());
+	}
+
+	private static Map<JobId, RecordedJob> byId(JobRegistry.Overview recorded) {
+		return recorded.jobs().stream().collect(Collectors.toMap(RecordedJob::id, Function.identity()));
+	}
+
+	private static Set<JobId> ids(JobTable table, Map<JobId, RecordedJob> jobs) {
+		Set<JobId> ids = new TreeSet<>(table.ids());
+		ids.addAll(jobs.keySet());
+		return ids;
+	}
+
+	/**
+	 * Return the latest runs of all jobs of a database, and when jobs are called next.
+	 * @param manager the transaction manager of the database, {@code null} for the
+	 * default one
+	 */
+	RunsDescriptor getRuns(@Nullable String manager, RunFilter filter, boolean showUnsanitized) {
+		return in(manager).runs(filter, redaction(showUnsanitized));
+	}
+
+	private RunsDescriptor runs(RunFilter filter, Redaction redaction) {
+		String namespace = this.application.namespace();
+		JobRegistry records = records();
+		JobTable table = table();
+		Map<JobId, RecordedJob> jobs = byId(ask(() -> records.overview(namespace, redaction)));
+		LockActivity activity = ask(() -> this.monitor.locks(Set.of()));
+		LockTable locks = new LockTable(activity, List.of(), redaction::query);
+		List<JobDescriptor> all = ids(table, jobs).stream()
+			.flatMap((id) -> table.describe(id, locks, jobs.get(id), null).stream())
+			.toList();
+		return new RunsDescriptor(activity.time(), instance(), namespace, records.isInUse(),
+				ask(() -> records.latest(namespace, filter, redaction)), Forecast.of(all, activity.time()));
 	}
 
 	private static int goOn(List<JobDescriptor> jobs) {

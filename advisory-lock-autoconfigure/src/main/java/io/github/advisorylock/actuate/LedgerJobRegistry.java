@@ -132,6 +132,17 @@ public class LedgerJobRegistry extends JobRegistry {
 		return runs.stream().map((run) -> describe(run, template ? run.key() : null, redaction)).toList();
 	}
 
+	@Override
+	List<RunDescriptor> latest(String namespace, RunFilter filter, Redaction redaction) {
+		String outcome = filter.outcome();
+		return repository()
+			.latest(namespace, (outcome != null) ? LedgerRun.Outcome.valueOf(outcome) : null, filter.instance(),
+					filter.from(), filter.to(), filter.runs())
+			.stream()
+			.map((run) -> describe(run, run.key(), redaction))
+			.toList();
+	}
+
 	private static RecordedInstance describe(KnownInstance one) {
 		List<RecordedRole> roles = one.roles()
 			.stream()

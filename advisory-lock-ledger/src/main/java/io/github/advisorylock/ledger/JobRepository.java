@@ -444,6 +444,32 @@ public class JobRepository {
 	}
 
 	/**
+	 * Return the latest runs of all jobs of a namespace, the latest first.
+	 * @param namespace the namespace
+	 * @param outcome how they have ended, {@code null} for any way, and for runs under
+	 * way
+	 * @param instance the instance that they are of, {@code null} for any
+	 * @param from the earliest begin, {@code null} for any
+	 * @param to the first begin that is too late, {@code null} for none
+	 * @param limit how many at most
+	 * @return the runs, without stacks
+	 */
+	public List<LedgerRun> latest(String namespace, LedgerRun.@Nullable Outcome outcome, @Nullable String instance,
+			@Nullable Instant from, @Nullable Instant to, int limit) {
+		return read((client) -> {
+			JdbcClient.StatementSpec statement = client
+				.sql(this.tables.in(JobStatements.latest(outcome, instance != null)))
+				.param("namespace", namespace)
+				.param("from", (from != null) ? from.atOffset(ZoneOffset.UTC) : null, Types.TIMESTAMP_WITH_TIMEZONE)
+				.param("to", (to != null) ? to.atOffset(ZoneOffset.UTC) : null, Types.TIMESTAMP_WITH_TIMEZONE)
+				.param("limit", limit);
+			return ((instance != null) ? statement.param("instance", text(instance)) : statement)
+				.query(JobRepository::run)
+				.list();
+		});
+	}
+
+	/**
 	 * Ask on the connection of the current transaction, or on one that is in nobody's
 	 * way.
 	 */

@@ -90,6 +90,9 @@ CREATE TABLE IF NOT EXISTS advisory_lock_run (
 CREATE INDEX IF NOT EXISTS advisory_lock_run_failure ON advisory_lock_run (namespace, template, id)
   WHERE template IS NOT NULL AND failed;
 CREATE INDEX IF NOT EXISTS advisory_lock_run_until ON advisory_lock_run (keep_until);
+-- the latest runs of all jobs, of an instance, and those that were not executed, which are few
+CREATE INDEX IF NOT EXISTS advisory_lock_run_latest ON advisory_lock_run (namespace, started_at, instance);
+CREATE INDEX IF NOT EXISTS advisory_lock_run_latest_failed ON advisory_lock_run (namespace, started_at) WHERE failed;
 
 -- Keys that are never run again while they are remembered
 CREATE TABLE IF NOT EXISTS advisory_lock_completion (

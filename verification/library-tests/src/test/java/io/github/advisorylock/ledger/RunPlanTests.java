@@ -71,6 +71,42 @@ class RunPlanTests extends AbstractLedgerTests {
 		}
 	}
 
+	@Test
+	void latestRunsAreReadFromTheirIndexHoweverRareTheyAre() throws Exception {
+		TestPostgres
+			.execute("INSERT INTO ledger_tests_run (namespace, key, scope, instance, fencing_token, started_at, "
+					+ "finished_at, outcome) SELECT 'tests', 'job-' || n % 1000, 'SESSION', 'host:' || n % 10, n, "
+					+ "now() - n * interval '1 s', now() - n * interval '1 s', CASE WHEN n % 100000 = 99999 THEN "
+					+ "'CANCELLED' WHEN n % 100 = 0 THEN 'FAILED' ELSE 'EXECUTED' END FROM generate_series(1, " + RUNS
+					+ ") n");
+		TestPostgres.execute("VACUUM ANALYZE ledger_tests_run");
+		try (Connection connection = TestPostgres.open()) {
+			for (LedgerRun.Outcome outcome : LedgerRun.Outcome.values()) {
+				assertThat(latest(connection, outcome, null)).isNotEmpty().noneMatch(RunPlanTests::readsAll);
+				assertThat(latest(connection, outcome, "host:7")).isNotEmpty().noneMatch(RunPlanTests::readsAll);
+			}
+			assertThat(latest(connection, null, null)).isNotEmpty().noneMatch(RunPlanTests::readsAll);
+			assertThat(latest(connection, null, "host:7")).isNotEmpty().noneMatch(RunPlanTests::readsAll);
+		}
+	}
+
+	private static boolean readsAll(String line) {
+		return line.contains("Seq Scan");
+	}
+
+	private List<String> latest(Connection connection, LedgerRun.Outcome outcome, String instance) {
+		String sql = new LedgerTables(Map.of("run", "ledger_tests_run"))
+			.in(JobStatements.latest(outcome, instance != null));
+		return new NamedParameterJdbcTemplate(new SingleConnectionDataSource(connection, true)).queryForList(
+				"EXPLAIN (ANALYZE, BUFFERS, COSTS OFF, TIMING OFF) " + sql,
+				new MapSqlParameterSource().addValue("namespace", "tests")
+					.addValue("from", null, Types.TIMESTAMP_WITH_TIMEZONE)
+					.addValue("to", null, Types.TIMESTAMP_WITH_TIMEZONE)
+					.addValue("instance", instance)
+					.addValue("limit", 50),
+				String.class);
+	}
+
 	private static List<String> plan(Connection connection, String sql, long token) {
 		OffsetDateTime tick = TICK.atOffset(ZoneOffset.UTC);
 		MapSqlParameterSource parameters = new MapSqlParameterSource().addValue("namespace", "tests")
