@@ -419,12 +419,16 @@ public record AdvisoryLocksDescriptor(Instant time, Duration clockSkew, List<Dur
 	 * @param time the moment, by the database's clock
 	 * @param instance the instance that tells this
 	 * @param namespace its namespace
+	 * @param database the database that has the runs
+	 * @param databases the transaction managers of all databases that have locks, where
+	 * there are several
 	 * @param ledger whether the ledger is in use: without it, nothing is known of runs
 	 * @param runs the runs, latest first, each with its key
 	 * @param forecast when jobs are called next
 	 */
-	public record RunsDescriptor(Instant time, String instance, String namespace, boolean ledger,
-			List<RunDescriptor> runs, ForecastDescriptor forecast) {
+	@JsonInclude(JsonInclude.Include.NON_NULL)
+	public record RunsDescriptor(Instant time, String instance, String namespace, String database,
+			@Nullable List<String> databases, boolean ledger, List<RunDescriptor> runs, ForecastDescriptor forecast) {
 
 	}
 

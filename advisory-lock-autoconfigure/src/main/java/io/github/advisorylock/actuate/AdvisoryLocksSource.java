@@ -175,9 +175,12 @@ public class AdvisoryLocksSource {
 	public AdvisoryLocksDescriptor getLocks(@Nullable String manager, @Nullable String text, @Nullable String state,
 			@Nullable String sort, @Nullable Integer page, @Nullable Integer size, boolean showUnsanitized) {
 		JobFilter filter = JobFilter.of(text, state, sort, page, size);
+		return in(manager).list(filter, managers(), redaction(showUnsanitized));
+	}
+
+	private @Nullable List<String> managers() {
 		Set<String> managers = all().keySet();
-		return in(manager).list(filter, (managers.size() > 1) ? List.copyOf(managers) : null,
-				redaction(showUnsanitized));
+		return (managers.size() > 1) ? List.copyOf(managers) : null;
 	}
 
 	private AdvisoryLocksDescriptor list(JobFilter filter, @Nullable List<String> managers, Redaction redaction) {
@@ -238,10 +241,10 @@ public class AdvisoryLocksSource {
 	 * default one
 	 */
 	RunsDescriptor getRuns(@Nullable String manager, RunFilter filter, boolean showUnsanitized) {
-		return in(manager).runs(filter, redaction(showUnsanitized));
+		return in(manager).runs(filter, managers(), redaction(showUnsanitized));
 	}
 
-	private RunsDescriptor runs(RunFilter filter, Redaction redaction) {
+	private RunsDescriptor runs(RunFilter filter, @Nullable List<String> managers, Redaction redaction) {
 		String namespace = this.application.namespace();
 		JobRegistry records = records();
 		JobTable table = table();
@@ -251,8 +254,9 @@ public class AdvisoryLocksSource {
 		List<JobDescriptor> all = ids(table, jobs).stream()
 			.flatMap((id) -> table.describe(id, locks, jobs.get(id), null).stream())
 			.toList();
-		return new RunsDescriptor(activity.time(), instance(), namespace, records.isInUse(),
-				ask(() -> records.latest(namespace, filter, redaction)), Forecast.of(all, activity.time()));
+		return new RunsDescriptor(activity.time(), instance(), namespace, activity.database(), managers,
+				records.isInUse(), ask(() -> records.latest(namespace, filter, redaction)),
+				Forecast.of(all, activity.time()));
 	}
 
 	private static int goOn(List<JobDescriptor> jobs) {

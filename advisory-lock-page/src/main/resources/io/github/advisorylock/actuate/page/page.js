@@ -4,6 +4,7 @@ const refresh = 5000;
 const writable = settings.writable === "true";
 /* An answer that takes longer than this is none for now. */
 const patience = 2000;
+const day = 86400000, mostRuns = 500, mostLanes = 50;
 
 /* What a button says, what it will do, and what was done. */
 const acts = {
@@ -15,6 +16,8 @@ const acts = {
   backfilled: ["Backfill", "The ticks of its schedule in this time run on the instance that answers, one after the other, oldest first. A failure ends that, and so does cancelling its run.", "is backfilled"],
   cancelled: ["Cancel run", "The instance that runs it is told that its lock is lost, and interrupts it. No other instance runs it before it has ended.", "was told to end, and still has its lock", "danger"],
   forgotten: ["Forget job", "Its ticks and its runs are removed from the ledger. Only if no instance has it any more.", "is forgotten", "danger"],
+  "of-drained": ["Drain", "It begins no guarded run and leads no role any more, until it ends or is resumed. What runs goes on.", "is drained"],
+  "of-resumed": ["Resume", "It begins runs again, and may lead roles.", "is resumed"],
   "all-paused": ["Pause everything", "No instance runs any job of this namespace that the ledger records from its next call on, until everything is resumed. Runs that are under way go on.", "is paused"],
   "all-resumed": ["Resume everything", "Instances run the jobs of this namespace again from their next calls on. Jobs that were paused themselves stay paused.", "is resumed"]
 };
@@ -70,7 +73,7 @@ let drawn = "";
 let local = localStorage.getItem("advisory-locks-local-time") === "true";
 
 const query = () => new URLSearchParams(location.search);
-const viewOf = (params) => params.get("key") !== null ? "job" : ["leaders", "instances"].includes(params.get("view")) ? params.get("view") : "jobs";
+const viewOf = (params) => params.get("key") !== null ? "job" : ["runs", "leaders", "instances"].includes(params.get("view")) ? params.get("view") : "jobs";
 
 function link(values) {
   const params = new URLSearchParams();
@@ -98,6 +101,12 @@ function address() {
   }
   if (view === "job") {
     return settings.endpoint + path(params.get("namespace"), params.get("key")) + "?" + sent;
+  }
+  if (view === "runs") {
+    ["outcome", "instance"].filter((name) => params.get(name)).forEach((name) => sent.set(name, params.get(name)));
+    sent.set("from", new Date(Date.now() - day).toISOString());
+    sent.set("runs", mostRuns);
+    return settings.endpoint + "?" + sent;
   }
   ["q", "state", "sort", "page"].filter((name) => view === "jobs" && params.get(name)).forEach((name) => sent.set(name, params.get(name)));
   sent.set("size", view === "jobs" ? 100 : 1);
@@ -200,6 +209,7 @@ function span(ms) {
 const since = (text) => text ? html`since ${time(text)} <small>(${span(Math.max(0, new Date(answer.time) - new Date(text)))})</small>` : "";
 const badge = (word) => html`<span class="badge ${word}">${word.toLowerCase().replaceAll("_", " ")}</span>`;
 const cell = (label, content, kind) => html`<td data-label="${label}" class="${kind || ""}">${content}</td>`;
+const heads = (...titles) => html`<thead><tr>${titles.map((title) => html`<th scope="col">${title}</th>`)}</tr></thead>`;
 const button = (state) => writable && html`<button type="button" data-state="${state}" class="${acts[state][3] || ""}">${acts[state][0]}</button>`;
 const pausedText = (paused) => html`${paused.all ? "with everything, " : ""}${since(paused.since)} by ${paused.by}${paused.reason ? html`: <q>${paused.reason}</q>` : ""}`;
 const saidOf = (key) => html`<p class="said ${said && said.bad ? "bad" : ""}">${said && said.key === key ? said.text : ""}</p>`;
@@ -226,7 +236,7 @@ function jobs() {
       <ul class="tiles">${Object.entries(answer.states).map(([state, number]) => html`<li><a class="${state}" href="${link({ view: "jobs", state })}"><b>${number}</b> ${state}</a></li>`)}</ul>
       ${answer.ledger ? html`<div class="buttons">${button(answer.paused ? "all-resumed" : "all-paused")}</div>` : html`<p class="note">The ledger is not in use: nothing is known of runs, and nothing can be paused.</p>`}${saidOf("*")}</section>
     <p id="count">${answer.matching} of ${count(answer.jobCount, "job", "jobs")}${writable ? "" : ", read-only"}</p>
-    ${answer.jobs.length ? html`<table id="jobs"><caption>Jobs</caption><thead><tr><th scope="col">Job</th><th scope="col">State</th><th scope="col">Next run</th><th scope="col">Last run</th><th scope="col">Calls on ${answer.instance}</th></tr></thead>
+    ${answer.jobs.length ? html`<table id="jobs"><caption>Jobs</caption>${heads("Job", "State", "Next run", "Last run", "Calls on " + answer.instance)}
       <tbody>${answer.jobs.map(row)}</tbody></table>` : html`<p class="empty">No job is like that.</p>`}
     ${pages > 1 ? html`<p class="pages"><span>Page ${answer.page} of ${pages}</span> ${answer.page > 1 && turn("Previous", answer.page - 1)} ${answer.page < pages && turn("Next", answer.page + 1)}</p>` : ""}`;
 }
@@ -286,7 +296,7 @@ function job() {
       ${statistics.median ? html`<dt>Median</dt><dd>${span(millis(statistics.median))}</dd><dt>95 of 100 within</dt><dd>${span(millis(statistics.p95))}</dd>` : ""}</dl></section></div>
     ${one.keys ? keysOf(one) : ""}
     ${runs.length ? html`<div class="cards"><section><h2>Who ran it when</h2>${lanes(runs)}</section><section><h2>How long runs took</h2>${bars(runs)}</section></div>` : ""}
-    ${runs.length ? html`<table id="runs"><caption>Runs</caption><thead><tr><th scope="col">Started</th><th scope="col">Outcome</th><th scope="col">Duration</th><th scope="col">Instance</th><th scope="col">Tick</th><th scope="col">Error</th></tr></thead><tbody>${runs.map((run) => runRow(run, one))}</tbody></table>`
+    ${runs.length ? runsTable(runs, one)
       : html`<p class="empty">No run is known.</p>`}`;
 }
 
@@ -328,8 +338,34 @@ function external(text, address, values) {
 
 function runRow(run, one) {
   const values = { ...run, key: run.key || one.key };
-  return html`<tr data-outcome="${run.outcome || "RUNNING"}">${cell("Started", html`${time(run.startedAt)}${run.key ? html` ${jobLink({ namespace: one.namespace, key: run.key })}` : ""}`)}${cell("Outcome", html`${badge(run.outcome || "RUNNING")}${run.attempt > 1 && html` <small>attempt ${run.attempt}</small>`}`)}
+  return html`<tr data-outcome="${run.outcome || "RUNNING"}" class="${String(run.fencingToken) === query().get("run") ? "meant" : ""}">${cell("Started", html`${time(run.startedAt)}${run.key ? html` <a class="key" href="${runAt(one.namespace, run)}">${run.key}</a>` : ""}`)}${cell("Outcome", html`${badge(run.outcome || "RUNNING")}${run.attempt > 1 && html` <small>attempt ${run.attempt}</small>`}`)}
     ${cell("Duration", run.duration ? span(millis(run.duration)) : "")}${cell("Instance", html`<span class="instance">${run.instance}</span> ${external("Log", settings.log, values)}${external("Trace", settings.trace, values)}`)}${cell("Tick", time(run.tick))}${cell("Error", run.error && html`<code>${run.error}</code>`)}</tr>`;
+}
+
+const runAt = (namespace, run) => link({ view: "job", namespace, key: run.key, run: run.fencingToken });
+const failedRun = (run) => Boolean(run.outcome) && run.outcome !== "EXECUTED";
+const runsTable = (runs, one) => html`<table id="runs"><caption>Runs</caption>${heads("Started", "Outcome", "Duration", "Instance", "Tick", "Error")}<tbody>${runs.map((run) => runRow(run, one))}</tbody></table>`;
+
+/* A lane for each job, failures first. Each mark leads to its run. */
+function runs() {
+  const all = answer.runs;
+  const now = new Date(answer.time), from = now - day;
+  const keys = [...new Set(all.map((run) => run.key))];
+  const of = (key) => all.filter((run) => run.key === key);
+  const bad = (key) => of(key).filter(failedRun).length;
+  keys.sort((a, b) => bad(b) - bad(a) || (a < b ? -1 : 1));
+  const x = (text) => Math.max(0, (new Date(text) - from) / day * 100);
+  const lane = (run) => html`<a href="${runAt(answer.namespace, run)}" aria-label="${(run.outcome || "RUNNING").toLowerCase()}, ${clock(new Date(run.startedAt)).time}${run.duration ? ", " + span(millis(run.duration)) : ""} on ${run.instance}"><rect class="${run.outcome || "RUNNING"}" x="${x(run.startedAt).toFixed(2)}%" y="2" height="18" width="${Math.max(0.6, x(run.finishedAt || answer.time) - x(run.startedAt)).toFixed(2)}%"/></a>`;
+  const planned = (list) => html`<ul class="rows">${list.map((one) => html`<li>${time(one.time)} ${one.count > 1 ? html`<b>${one.count} jobs</b> ` : ""}${one.keys.map((key) => html`${jobLink({ namespace: answer.namespace, key })} `)}${one.count > one.keys.length ? "..." : ""}</li>`)}</ul>`;
+  const { outcome, instance } = Object.fromEntries(query());
+  const { next, together, often } = answer.forecast;
+  return html`<p class="zoom">${["", "FAILED", "ABANDONED", "CANCELLED", "EXECUTED"].map((one) => html`<a href="${link({ view: "runs", outcome: one, instance })}"${one === (outcome || "") ? html` aria-current="true"` : ""}>${one.toLowerCase() || "all"}</a>`)}</p>
+    ${instance ? html`<p>On <span class="instance">${instance}</span>. <a href="${link({ view: "runs", outcome })}">On all instances</a></p>` : ""}
+    ${all.length ? html`<section id="day"><h2>The last 24 hours</h2>${all.length === mostRuns ? html`<p class="note">The latest ${mostRuns} runs, since ${time(all[all.length - 1].startedAt)}. An outcome looks further back.</p>` : ""}<ul class="rows">${keys.slice(0, mostLanes).map((key) => html`<li data-key="${key}">${jobLink({ namespace: answer.namespace, key })} ${bad(key) ? html`<small class="bad">${count(bad(key), "run", "runs")} not executed</small>` : ""}<svg class="lanes" height="22">${of(key).map(lane)}</svg></li>`)}</ul>
+      <p class="ends">${time(new Date(from).toISOString())} <span>now</span></p>${keys.length > mostLanes ? html`<p class="note">${keys.length - mostLanes} more jobs ran.</p>` : ""}</section>` : html`<p class="empty">${answer.ledger ? "No such run in the last 24 hours." : "The ledger is not in use: nothing is known of runs."}</p>`}
+    <div class="cards"><section id="next"><h2>Next</h2>${planned(next)}${often ? html`<p class="note">${count(often, "job is", "jobs are")} called more often than once a minute.</p>` : ""}</section>
+    ${together.length ? html`<section id="together"><h2>Many at one time</h2>${planned(together)}</section>` : ""}</div>
+    ${all.length ? runsTable([...all.filter(failedRun), ...all.filter((run) => !failedRun(run))].slice(0, 100), answer) : ""}`;
 }
 
 /* One lane for each instance, in parts of the width: letters keep their size. */
@@ -354,14 +390,15 @@ function bars(runs) {
 }
 
 function leaders() {
-  return answer.leaders.length ? html`<table id="leaders"><caption>Leaders</caption><thead><tr><th scope="col">Role</th><th scope="col">Leader</th><th scope="col">Since</th><th scope="col">Term</th><th scope="col">Would take over</th></tr></thead><tbody>${answer.leaders.map((one) => html`<tr data-key="${one.role}"><th scope="row">${one.role}</th>
+  return answer.leaders.length ? html`<table id="leaders"><caption>Leaders</caption>${heads("Role", "Leader", "Since", "Term", "Would take over")}<tbody>${answer.leaders.map((one) => html`<tr data-key="${one.role}"><th scope="row">${one.role}</th>
     ${cell("Leader", one.instance ? html`<span class="holder">${one.instance}</span> <small>process ${one.pid}</small>` : one.pid ? "process " + one.pid : "nobody for now")}${cell("Since", since(one.since))}${cell("Term", one.term)}${cell("Would take over", one.waiting.length ? one.waiting.map((instance) => html`<span class="holder">${instance}</span>`) : "nobody")}</tr>`)}</tbody></table>` : html`<p class="empty">No role is known.</p>`;
 }
 
 function instances() {
   const skew = (text) => text && (millis(text) === 0 ? "right" : span(Math.abs(millis(text))) + (millis(text) < 0 ? " ahead" : " behind"));
-  return answer.instances.length ? html`<table id="instances"><caption>Instances</caption><thead><tr><th scope="col">Instance</th><th scope="col">State</th><th scope="col">Started</th><th scope="col">Seen</th><th scope="col">Version</th><th scope="col">Clock</th><th scope="col">Leads</th></tr></thead><tbody>${answer.instances.map((one) => html`<tr data-key="${one.instance}" data-state="${one.state}"><th scope="row" class="instance">${one.instance}</th>
-    ${cell("State", badge(one.state))}${cell("Started", time(one.startedAt))}${cell("Seen", time(one.endedAt || one.seenAt))}${cell("Version", one.version)}${cell("Clock", skew(one.clockSkew))}${cell("Leads", one.leaderOf.join(", "))}</tr>`)}</tbody></table>` : html`<p class="empty">${answer.ledger ? "No instance is known." : "The ledger is not in use: nothing is known of instances."}</p>`;
+  return answer.instances.length ? html`<table id="instances"><caption>Instances</caption>${heads("Instance", "State", "Started", "Seen", "Version", "Clock", "Leads", "Actions")}<tbody>${answer.instances.map((one) => html`<tr data-key="${one.instance}" data-state="${one.state}"><th scope="row" class="instance">${one.instance}</th>
+    ${cell("State", html`${badge(one.state)}${one.drainedAt && html` ${badge("drained")} <small>${since(one.drainedAt)} by ${one.drainedBy}</small>`}`)}${cell("Started", time(one.startedAt))}${cell("Seen", time(one.endedAt || one.seenAt))}${cell("Version", one.version)}${cell("Clock", skew(one.clockSkew))}${cell("Leads", one.leaderOf.join(", "))}${cell("Actions", html`<div class="buttons"><a href="${link({ view: "runs", instance: one.instance })}">Runs</a> ${one.state === "alive" && button(one.drainedAt ? "of-resumed" : "of-drained")}</div>${saidOf(one.instance)}`, "actions")}</tr>`)}</tbody></table>`
+    : html`<div class="empty" data-key="${answer.instance}"><p>${answer.ledger ? "No instance is known." : "The ledger is not in use: nothing is known of other instances than " + answer.instance + (answer.drained ? ", which is drained." : ".")}</p>${!answer.ledger && button(answer.drained ? "of-resumed" : "of-drained")}${saidOf(answer.instance)}</div>`;
 }
 
 function databases() {
@@ -369,7 +406,7 @@ function databases() {
   return managers ? html`<p class="zoom">${managers.map((manager, i) => html`<a href="${link({ view: viewOf(query()), manager })}"${manager === (query().get("manager") || managers[0]) ? html` aria-current="true"` : ""}>${manager}</a>`)}</p>` : "";
 }
 
-const views = { jobs: ["Jobs", jobs], job: ["Job", job], leaders: ["Leaders", leaders], instances: ["Instances", instances] };
+const views = { jobs: ["Jobs", jobs], job: ["Job", job], runs: ["Runs", runs], leaders: ["Leaders", leaders], instances: ["Instances", instances] };
 
 function render() {
   const params = query();
@@ -428,13 +465,14 @@ function say(key, text, bad) {
 }
 
 async function act(what) {
+  const all = what.all || what.instance;
   const subject = what.all ? "Everything" : "\"" + what.name + "\"";
   say(what.key, "Asking ...");
   try {
-    const wanted = what.state.replace("all-", "");
-    const { response, body } = await send(settings.endpoint + (what.all ? "" : path(what.namespace, what.name)), {
+    const wanted = what.state.replace(/^(all|of)-/, "");
+    const { response, body } = await send(settings.endpoint + (all ? "" : path(what.namespace, what.name)), {
       method: "POST",
-      body: JSON.stringify({ state: wanted, reason: what.reason || undefined, since: what.since, tick: what.tick, from: what.from, to: what.to, again: what.again, ...what.schedule, transactionManager: query().get("manager") || undefined }),
+      body: JSON.stringify({ state: wanted, instance: what.instance, reason: what.reason || undefined, since: what.since, tick: what.tick, from: what.from, to: what.to, again: what.again, ...what.schedule, transactionManager: query().get("manager") || undefined }),
       headers: { "Content-Type": "application/json", "X-Requested-With": "advisorylockspage", ...csrf() }
     });
     const result = body || {};
@@ -481,8 +519,10 @@ function ask(state, place) {
   const all = place.dataset.id === "*";
   const [verb, does, , danger] = acts[state];
   const holder = state === "cancelled" && answer.job.holders?.[0];
-  const open = !all && answer.job.openTick;
-  asked = { state, all, key: all ? "*" : place.dataset.key, name: all ? answer.namespace : answer.job.key, namespace: all ? null : answer.job.namespace,
+  const of = answer.job;
+  const open = of?.openTick;
+  const instance = state.startsWith("of-") ? place.dataset.key : undefined;
+  asked = { state, all, instance, key: all ? "*" : place.dataset.key, name: instance || (all ? answer.namespace : of.key), namespace: of ? of.namespace : null,
     since: holder ? holder.since || answer.time : undefined, of: holder ? held(answer.job) : undefined, tick: state === "retried" && open ? open.tick : undefined };
   $("confirm-title").textContent = verb + (all ? "?" : " \"" + asked.name + "\"?");
   $("confirm-text").textContent = does;

@@ -144,7 +144,7 @@ class OperatorPageLookBrowserTests extends AbstractBrowserTests {
 	}
 
 	@ParameterizedTest
-	@ValueSource(strings = { "", "?view=jobs&q=nothing-is-like-that", "?view=instances", "?view=leaders",
+	@ValueSource(strings = { "", "?view=jobs&q=nothing-is-like-that", "?view=instances", "?view=leaders", "?view=runs",
 			"?view=job&key=currency-rates" })
 	void viewIsAccessibleInBothThemesAndNotScrolledSideways(String query) {
 		page(query).awaitAnswer();
@@ -180,8 +180,11 @@ class OperatorPageLookBrowserTests extends AbstractBrowserTests {
 	void eachDialogIsAccessible(String colorScheme) {
 		OperatorPage page = page(JOBS);
 		browser.prefer(colorScheme);
-		for (String state : List.of("running", "paused")) {
+		browser.resize(360, 800);
+		for (String state : List.of("running", "paused", "rescheduled", "backfilled")) {
 			page.press(RATES, state);
+			assertThat(browser.overflow()).isZero();
+			assertThat(Contrast.tooLow(browser)).isEmpty();
 			browser.run("document.getElementById('confirm-over').textContent = 'That run has ended.'");
 			assertThat(Accessibility.violations(browser)).isEmpty();
 			page.refuse();
