@@ -31,6 +31,7 @@ import java.util.SortedSet;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentSkipListSet;
 import java.util.concurrent.ScheduledFuture;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.regex.Pattern;
@@ -482,6 +483,11 @@ public final class PlannedTimeScheduler implements TaskScheduler {
 		private @Nullable Instant base;
 
 		/**
+		 * What the schedule was when that plan was made.
+		 */
+		private CronTicks.@Nullable Changes known;
+
+		/**
 		 * Whether it has called a guarded method: what runs everywhere has no turns.
 		 */
 		private volatile boolean guarded;
@@ -513,22 +519,27 @@ public final class PlannedTimeScheduler implements TaskScheduler {
 		}
 
 		/**
-		 * Have the task follow changes of its schedule.
+		 * Have the task follow changes of its schedule, and one that came when nobody
+		 * would have told.
 		 */
 		private ScheduledFuture<?> changing(ScheduledTicks schedule, ScheduledFuture<?> future,
 				TaskScheduler scheduler) {
-			return new ReplannedCall(future, schedule, (call) -> {
-				if (withdraw()) {
+			Consumer<ReplannedCall> again = (call) -> {
+				if (withdraw(schedule.changes())) {
 					call.replace(() -> scheduler.schedule(this, this));
 				}
-			});
+			};
+			ReplannedCall call = new ReplannedCall(future, schedule, again);
+			again.accept(call);
+			return call;
 		}
 
 		/**
-		 * Give up the plan that waits. What is due is called, and plans anew after that.
+		 * Give up the plan that waits, unless it knows the schedule. What is due is
+		 * called, and plans anew after that.
 		 */
-		private synchronized boolean withdraw() {
-			int due = due();
+		private synchronized boolean withdraw(CronTicks.Changes changes) {
+			int due = changes.equals(this.known) ? this.plans.size() : due();
 			boolean waits = due < this.plans.size();
 			while (due < this.plans.size()) {
 				this.plans.removeLast();
@@ -549,13 +560,17 @@ public final class PlannedTimeScheduler implements TaskScheduler {
 			Instant planned = context.lastScheduledExecution();
 			last = (last != null && planned != null && planned.isAfter(last)) ? planned : last;
 			this.base = (last != null) ? last : (this.base != null) ? this.base : context.getClock().instant();
-			CronTicks ticks = ticks();
-			return (ticks == null || this.changing == null || this.changing.changes().all().isEmpty())
-					? this.trigger.nextExecution(context) : ticks.nextAfter(this.base);
+			this.known = (this.changing != null) ? this.changing.changes() : CronTicks.Changes.NONE;
+			CronTicks ticks = this.known.ticks(this.ticks);
+			return (ticks == null || this.known.all().isEmpty()) ? this.trigger.nextExecution(context)
+					: ticks.nextAfter(this.base);
 		}
 
+		/**
+		 * No change of the schedule comes between the look at it and the plan.
+		 */
 		@Override
-		public @Nullable Instant nextExecution(TriggerContext context) {
+		public synchronized @Nullable Instant nextExecution(TriggerContext context) {
 			Instant time = next(context);
 			if (time == null) {
 				return null;
@@ -564,12 +579,8 @@ public final class PlannedTimeScheduler implements TaskScheduler {
 			long now = System.nanoTime();
 			Duration left = Duration.between(context.getClock().instant(), time);
 			Duration later = this.turns.delay(this, time, left);
-			plan(new Plan(time, now + Math.max(0, left.plus(later).toNanos())));
+			this.plans.add(new Plan(time, now + Math.max(0, left.plus(later).toNanos())));
 			return time.plus(later);
-		}
-
-		private synchronized void plan(Plan plan) {
-			this.plans.add(plan);
 		}
 
 		@Override

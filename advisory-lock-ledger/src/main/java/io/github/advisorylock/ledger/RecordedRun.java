@@ -129,12 +129,9 @@ final class RecordedRun implements RunRecord {
 		this.parameters = RunParameters.of(runs, key, scope, request, this.keepsJob);
 	}
 
-	/**
-	 * A look before the lock saves something only for what is skipped.
-	 */
 	@Override
 	public LockOutcome precheck() {
-		boolean look = this.tick != null && this.runs.wasSkipped(JobName.of(this.key));
+		boolean look = this.tick != null && this.runs.looksFirst(JobName.of(this.key));
 		return look ? outcome(decide(() -> this.runs.precheck(this.parameters))) : LockOutcome.EXECUTED;
 	}
 
@@ -144,10 +141,10 @@ final class RecordedRun implements RunRecord {
 		this.hold = hold;
 		RunRepository.Decision decision = decide(this::ask);
 		LockOutcome outcome = outcome(decision);
-		if (this.tick != null) {
-			this.runs.noteTick(JobName.of(this.key), outcome);
-		}
 		if (outcome == LockOutcome.EXECUTED) {
+			if (this.tick != null) {
+				this.runs.noteTick(JobName.of(this.key));
+			}
 			if (this.scope == LockScope.SESSION) {
 				// the token is that of the holder if the lock is held after it was drawn
 				hold.confirm();

@@ -51,7 +51,7 @@ final class RunRepository {
 
 	private static final Log logger = LogFactory.getLog(RunRepository.class);
 
-	private static final int MOST_SKIPPED = 10_000;
+	private static final int MOST_RAN = 10_000;
 
 	private static final RowMapper<Decision> DECISION = (row, number) -> new Decision(row.getString(1),
 			row.getObject(2, Long.class), row.getObject(3, OffsetDateTime.class), row.getInt(4),
@@ -74,7 +74,10 @@ final class RunRepository {
 
 	private final Runnable schedules;
 
-	private final Set<JobName> skipped = ConcurrentHashMap.newKeySet();
+	/**
+	 * The jobs whose last tick that came here was run here.
+	 */
+	private final Set<JobName> ran = ConcurrentHashMap.newKeySet();
 
 	RunRepository(LedgerConnections connections, RunStatements statements, LedgerSettings settings,
 			Supplier<String> instance, RecentKeys recentKeys, Function<JobName, @Nullable JobFacts> jobs,
@@ -96,23 +99,21 @@ final class RunRepository {
 	}
 
 	/**
-	 * Return whether the last tick of a job that came here was skipped for a reason that
-	 * can be seen without the lock. Then somebody else runs them, or nobody does: whoever
-	 * looks first has no transaction to begin.
+	 * Return whether a tick is looked up before the lock is asked for: unless the last
+	 * one was run here, it may be that of others. Whoever took the lock only to learn
+	 * that would keep it from an instance whose clock is ahead, which asks for a later
+	 * tick at that moment, and does not come again.
 	 */
-	boolean wasSkipped(JobName name) {
-		return this.skipped.contains(name);
+	boolean looksFirst(JobName name) {
+		return !this.ran.remove(name);
 	}
 
 	/**
-	 * Note what became of a tick here.
+	 * Note that a tick is run here.
 	 */
-	void noteTick(JobName name, LockOutcome outcome) {
-		if (outcome == LockOutcome.EXECUTED) {
-			this.skipped.remove(name);
-		}
-		else if (this.skipped.size() < MOST_SKIPPED) {
-			this.skipped.add(name);
+	void noteTick(JobName name) {
+		if (this.ran.size() < MOST_RAN) {
+			this.ran.add(name);
 		}
 	}
 

@@ -28,8 +28,12 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 
+import io.github.advisorylock.AdvisoryLockKey;
+import io.github.advisorylock.LockScope;
 import org.aopalliance.intercept.MethodInterceptor;
+import org.awaitility.Awaitility;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -147,6 +151,65 @@ class PlannedTimeSchedulerTests {
 		scheduler.call();
 		assertThat(this.arrivals).extracting(Arrival::planned)
 			.containsExactly(TIME.plusSeconds(1), TIME.plusSeconds(1), TIME.plusSeconds(3600));
+	}
+
+	/**
+	 * The clock is asked for the second time once the schedule was looked at.
+	 */
+	@ParameterizedTest
+	@ValueSource(booleans = { true, false })
+	void changeOfTheScheduleIsFollowedThoughItComesWhileACallIsPlanned(boolean planning) throws InterruptedException {
+		CronTicks never = new CronTicks("0 0 4 29 2 *", ZoneOffset.UTC);
+		SingleRunnerOperation operation = new SingleRunnerOperation("PlannedTimeSchedulerTests.job", SkippedValue.EMPTY,
+				"job", AdvisoryLockKey.of("job"), (arguments) -> AdvisoryLockKey.of("job"), LockScope.SESSION, 1,
+				Duration.ZERO, null, false, false,
+				new LedgerOperation(true, true, () -> never, false, null, null, 0, null), null, null);
+		Thread operator = new Thread(() -> operation.reschedule(new CronTicks.Changes(
+				List.of(CronTicks.Change.of(Instant.now(), Instant.now(), "* * * * * *", "UTC")))));
+		Runnable change = () -> {
+			if (operator.getState() == Thread.State.NEW) {
+				operator.start();
+				Awaitility.await()
+					.until(() -> operator.getState() == Thread.State.BLOCKED
+							|| operator.getState() == Thread.State.TERMINATED);
+			}
+		};
+		AtomicInteger looks = new AtomicInteger();
+		ThreadPoolTaskScheduler scheduler = new ThreadPoolTaskScheduler() {
+
+			@Override
+			public @Nullable ScheduledFuture<?> schedule(Runnable task, Trigger trigger) {
+				ScheduledFuture<?> future = super.schedule(task, trigger);
+				if (!planning) {
+					change.run();
+				}
+				return future;
+			}
+
+		};
+		scheduler.setClock(new JumpingClock() {
+
+			@Override
+			public Instant instant() {
+				if (planning && looks.incrementAndGet() == 2) {
+					change.run();
+				}
+				return super.instant();
+			}
+
+		});
+		scheduler.initialize();
+		ScheduledTaskRegistrar registrar = new ScheduledTaskRegistrar();
+		registrar.setTaskScheduler(scheduler);
+		PlannedTimeScheduler.configurer((task) -> List.of(operation), () -> null).configureTasks(registrar);
+		registrar.addTriggerTask(() -> arrive(Instant.now()), new CronTrigger("0 0 4 29 2 *", ZoneOffset.UTC));
+		registrar.afterPropertiesSet();
+		try (ScheduledTasks tasks = registrar::destroy) {
+			assertThat(next().planned()).isBefore(Instant.now());
+		}
+		finally {
+			scheduler.shutdown();
+		}
 	}
 
 	@Test
@@ -280,7 +343,7 @@ class PlannedTimeSchedulerTests {
 
 	}
 
-	private static final class JumpingClock extends Clock {
+	private static class JumpingClock extends Clock {
 
 		private Duration shift = Duration.ZERO;
 

@@ -132,7 +132,7 @@ class SlowTableTests extends AbstractLedgerTests {
 		String session = TestPostgres.connections(NAMESPACE).get(0);
 		Future<LockOutcome> run;
 		try (Connection other = lockLedger()) {
-			run = this.threads.submit(() -> execute(TICK_IN_SESSION));
+			run = this.threads.submit(() -> execute(LockScope.SESSION, TICK));
 			awaitHolder();
 			TestPostgres.execute("SELECT pg_terminate_backend(" + session + ", 10000)");
 		}
@@ -154,7 +154,7 @@ class SlowTableTests extends AbstractLedgerTests {
 		try (Connection other = lockLedger()) {
 			interrupted = threads.submit(() -> {
 				runner.set(Thread.currentThread());
-				this.template.execute(TICK_IN_SESSION, (lock) -> 1);
+				Precheck.without(() -> this.template.execute(TICK_IN_SESSION, (lock) -> 1));
 				return Thread.interrupted();
 			});
 			awaitHolder();
@@ -170,7 +170,7 @@ class SlowTableTests extends AbstractLedgerTests {
 	void tickThatIsCompletedMeanwhileIsNotRunAgain() throws Exception {
 		Future<LockOutcome> run;
 		try (Connection other = lockLedger(); Statement statement = other.createStatement()) {
-			run = this.threads.submit(() -> execute(TICK_IN_SESSION));
+			run = this.threads.submit(() -> execute(LockScope.SESSION, TICK));
 			awaitHolder();
 			statement.execute(
 					"INSERT INTO ledger_tests_job (namespace, key, last_tick) VALUES ('tests', 'job', '" + TICK + "')");
