@@ -16,6 +16,8 @@
 
 package io.github.advisorylock.autoconfigure;
 
+import java.util.function.Supplier;
+
 import io.github.advisorylock.AdvisoryLockKeyFactory;
 import io.github.advisorylock.AdvisoryLockOperations;
 import io.github.advisorylock.LeaderElection;
@@ -35,12 +37,14 @@ import io.github.advisorylock.leader.UnguardedLeaderElection;
 import io.github.advisorylock.result.JacksonResultFormat;
 import org.apache.commons.logging.LogFactory;
 
+import org.springframework.aop.framework.autoproxy.AutoProxyUtils;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.beans.factory.config.BeanFactoryPostProcessor;
 import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.beans.factory.support.AbstractBeanDefinition;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
@@ -80,6 +84,8 @@ import org.springframework.util.ClassUtils;
 @Import({ LockDatabaseConfiguration.class, DoctorConfiguration.class, LeaderConfiguration.class,
 		SwitchedOffConfiguration.class })
 public final class AdvisoryLockAutoConfiguration {
+
+	private static final String OWN = ClassUtils.getPackageName(AdvisoryLockAutoConfiguration.class) + ".";
 
 	private static final boolean JACKSON_PRESENT = ClassUtils.isPresent("tools.jackson.databind.json.JsonMapper",
 			AdvisoryLockAutoConfiguration.class.getClassLoader());
@@ -153,14 +159,39 @@ public final class AdvisoryLockAutoConfiguration {
 	 * first, and last of all, as it is among those that are no definitions.
 	 */
 	@Bean
-	static BeanFactoryPostProcessor advisoryLockPlannedTimes() {
+	static BeanFactoryPostProcessor advisoryLockPlannedTimes(Environment environment) {
 		return (beanFactory) -> {
+			leaveUnread(beanFactory, environment);
 			SchedulingConfigurer configurer = PlannedTimeScheduler.configurer(
 					(task) -> beanFactory.getBean(SingleRunnerAnnotationBeanPostProcessor.class).planned(task),
 					() -> LockDatabaseConfiguration.spread(beanFactory));
 			beanFactory.registerSingleton("advisoryLockPlannedTimesFirst", new FirstSchedulingConfigurer(configurer));
 			beanFactory.registerSingleton("advisoryLockPlannedTimesLast", configurer);
 		};
+	}
+
+	/**
+	 * Has nothing read at the start that says nothing: properties where none is set, and
+	 * the methods of our beans, among which Spring looks for listeners and would load
+	 * what they take and return.
+	 */
+	private static void leaveUnread(ConfigurableListableBeanFactory beanFactory, Environment environment) {
+		for (String name : beanFactory.getBeanDefinitionNames()) {
+			BeanDefinition definition = beanFactory.getBeanDefinition(name);
+			String type = definition.getBeanClassName();
+			if (definition instanceof AbstractBeanDefinition properties
+					&& AdvisoryLockProperties.class.getName().equals(type)) {
+				Supplier<?> bound = properties.getInstanceSupplier();
+				if (bound != null) {
+					properties.setInstanceSupplier(() -> AdvisoryLockProperties.isAnySet(environment) ? bound.get()
+							: AdvisoryLockProperties.NONE_SET);
+				}
+			}
+			String maker = (definition.getFactoryBeanName() != null) ? definition.getFactoryBeanName() : type;
+			if (maker != null && maker.startsWith(OWN) && (name.startsWith("advisoryLock") || name.startsWith(OWN))) {
+				definition.setAttribute(AutoProxyUtils.ORIGINAL_TARGET_CLASS_ATTRIBUTE, Object.class);
+			}
+		}
 	}
 
 	/**

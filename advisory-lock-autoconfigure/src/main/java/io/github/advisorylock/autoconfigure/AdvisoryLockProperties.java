@@ -103,6 +103,16 @@ public record AdvisoryLockProperties(@DefaultValue("true") boolean enabled, @Nul
 		@NestedConfigurationProperty @DefaultValue DoctorProperties doctor, @DefaultValue Map<String, Object> page,
 		@DefaultValue Map<String, Object> shedlock, @DefaultValue Map<String, Object> test) {
 
+	/**
+	 * What holds where nothing is set, so that nothing has to be bound.
+	 */
+	static final AdvisoryLockProperties NONE_SET = new AdvisoryLockProperties(true, null, null, KeyFormat.SHA256,
+			LockScope.TRANSACTION, Duration.ZERO, Duration.ofMinutes(5), Duration.ofMillis(50), null, 1000, Map.of(),
+			Session.NONE_SET,
+			new Ledger(null, DatabaseInitializationMode.EMBEDDED, "advisory_lock_", Duration.ofDays(7),
+					new Ledger.KeepRuns(Duration.ofDays(30), 1000), true),
+			new Leader(0), Map.of(), DoctorProperties.NONE_SET, Map.of(), Map.of(), Map.of());
+
 	static final ConfigurationPropertyName PREFIX = ConfigurationPropertyName.of("advisory-lock");
 
 	private static final Pattern PLAIN = Pattern.compile("[A-Za-z0-9-]+");
@@ -312,14 +322,16 @@ public record AdvisoryLockProperties(@DefaultValue("true") boolean enabled, @Nul
 
 		private static final int DEAD_CLIENT_TIMEOUT = 10;
 
+		private static final Session NONE_SET = new Session(null, null, null, Map.of(), Duration.ofSeconds(HEARTBEAT),
+				Duration.ofSeconds(DEAD_CLIENT_TIMEOUT), WhenLost.INTERRUPT);
+
 		/**
 		 * Return these alone. A pool is made in applications without locks, too: they
 		 * bind no property if they set none.
 		 */
 		static Session of(Environment environment) {
 			return isAnySet(environment) ? Binder.get(environment).bindOrCreate("advisory-lock.session", Session.class)
-					: new Session(null, null, null, Map.of(), Duration.ofSeconds(HEARTBEAT),
-							Duration.ofSeconds(DEAD_CLIENT_TIMEOUT), WhenLost.INTERRUPT);
+					: NONE_SET;
 		}
 
 		/**

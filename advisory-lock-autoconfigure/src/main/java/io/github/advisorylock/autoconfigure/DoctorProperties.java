@@ -111,6 +111,12 @@ record DoctorProperties(@DefaultValue("fail") Severity notPostgresql, @DefaultVa
 		@DefaultValue("warn") Severity oneTenant, @DefaultValue("off") Severity unguardedScheduled,
 		@DefaultValue List<String> everyInstance, @DefaultValue("10m") Duration longHold) {
 
+	static final DoctorProperties NONE_SET = new DoctorProperties(Severity.FAIL, Severity.FAIL, Severity.FAIL,
+			Severity.FAIL, Severity.FAIL, Severity.WARN, Severity.WARN, Severity.FAIL, Severity.FAIL, Severity.WARN,
+			Severity.WARN, Severity.WARN, Severity.WARN, Severity.WARN, Severity.WARN, Severity.WARN, Severity.WARN,
+			Severity.WARN, Severity.WARN, Severity.WARN, Severity.WARN, Severity.WARN, Severity.WARN, Severity.FAIL,
+			Severity.WARN, Severity.WARN, Severity.WARN, Severity.OFF, List.of(), Duration.ofMinutes(10));
+
 	List<DoctorCheck> switchedOff() {
 		return Arrays.stream(DoctorCheck.values()).filter((check) -> of(check) == Severity.OFF).toList();
 	}

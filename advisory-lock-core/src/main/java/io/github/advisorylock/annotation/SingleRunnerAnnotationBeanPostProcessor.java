@@ -47,6 +47,7 @@ import org.springframework.aop.framework.AopInfrastructureBean;
 import org.springframework.aop.framework.AopProxyUtils;
 import org.springframework.aop.framework.ProxyFactory;
 import org.springframework.aop.framework.autoproxy.AbstractBeanFactoryAwareAdvisingPostProcessor;
+import org.springframework.aop.framework.autoproxy.AutoProxyUtils;
 import org.springframework.aop.interceptor.AsyncExecutionInterceptor;
 import org.springframework.aop.scope.ScopedObject;
 import org.springframework.aop.support.AopUtils;
@@ -457,7 +458,8 @@ public class SingleRunnerAnnotationBeanPostProcessor extends AbstractBeanFactory
 		List<SingleRunnerMethod> known = this.methods.all();
 		for (String beanName : beans.getBeanDefinitionNames()) {
 			BeanDefinition definition = beans.containsSingleton(beanName) ? null : definition(beanName);
-			Class<?> type = (definition != null && !definition.isAbstract()) ? beans.getType(beanName, false) : null;
+			Class<?> type = (definition != null && !definition.isAbstract()) ? typeOf(beanName, definition, beans)
+					: null;
 			if (type != null && !isChecked(beanName, type)) {
 				for (Guard guard : guardsOf(type)) {
 					this.validator.checkDefinition(guard.annotated(), type, beanName, definition);
@@ -466,6 +468,12 @@ public class SingleRunnerAnnotationBeanPostProcessor extends AbstractBeanFactory
 			}
 		}
 		this.methods.retain(known);
+	}
+
+	private static @Nullable Class<?> typeOf(String beanName, BeanDefinition definition,
+			ConfigurableListableBeanFactory beans) {
+		Object original = definition.getAttribute(AutoProxyUtils.ORIGINAL_TARGET_CLASS_ATTRIBUTE);
+		return (original instanceof Class<?> type) ? type : beans.getType(beanName, false);
 	}
 
 	/**

@@ -72,9 +72,10 @@ class AdvisoryLockPropertiesTests {
 	}
 
 	@Test
-	void poolOfAnApplicationWithoutPropertiesHasTheDefaultsOfTheSession() {
+	void applicationWithoutPropertiesHasTheDefaults() {
 		AdvisoryLockProperties defaults = new Binder(new MapConfigurationPropertySource()).bindOrCreate("advisory-lock",
 				AdvisoryLockProperties.class);
+		assertThat(AdvisoryLockProperties.NONE_SET).isEqualTo(defaults);
 		assertThat(AdvisoryLockProperties.Session.of(new MockEnvironment())).isEqualTo(defaults.session());
 		assertThat(AdvisoryLockProperties.Session
 			.of(new MockEnvironment().withProperty("advisory-lock.session.heartbeat", "3s"))
