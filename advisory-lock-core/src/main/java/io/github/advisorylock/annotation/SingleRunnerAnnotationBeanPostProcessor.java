@@ -18,7 +18,6 @@ package io.github.advisorylock.annotation;
 
 import java.lang.annotation.Annotation;
 import java.lang.reflect.Method;
-import java.lang.reflect.UndeclaredThrowableException;
 import java.util.Arrays;
 import java.util.Collection;
 import java.util.List;
@@ -66,6 +65,7 @@ import org.springframework.context.event.ContextRefreshedEvent;
 import org.springframework.core.Ordered;
 import org.springframework.util.Assert;
 import org.springframework.util.ClassUtils;
+import org.springframework.util.ReflectionUtils;
 import org.springframework.util.StringValueResolver;
 import org.springframework.util.function.SingletonSupplier;
 
@@ -203,14 +203,7 @@ public class SingleRunnerAnnotationBeanPostProcessor extends AbstractBeanFactory
 	 * @throws IllegalStateException if the method was not called on this thread
 	 */
 	public LockOutcome callNow(SingleRunnerMethod method) {
-		Assert.state(this.beanFactory != null, "'beanFactory' must be set");
-		AtomicReference<@Nullable LockOutcome> outcome = new AtomicReference<>();
-		Advisor now = createAdvisor(SingleRunner.class, this.interceptor.now(outcome::set));
-		call(createProxy(this.beanFactory.getBean(method.beanName()), now), method.method());
-		LockOutcome told = outcome.get();
-		Assert.state(told != null, "Failed to tell how the run ended: it did not take place on this thread, "
-				+ "or its transaction was rolled back although the method returned");
-		return told;
+		return callNow(method, Runnable::run);
 	}
 
 	/**
@@ -221,10 +214,14 @@ public class SingleRunnerAnnotationBeanPostProcessor extends AbstractBeanFactory
 	 * @throws IllegalStateException if the method was not called on this thread
 	 */
 	public LockOutcome callNow(SingleRunnerMethod method, Consumer<Runnable> planned) {
+		Assert.state(this.beanFactory != null, "'beanFactory' must be set");
 		AtomicReference<@Nullable LockOutcome> outcome = new AtomicReference<>();
-		planned.accept(() -> outcome.set(callNow(method)));
+		Advisor now = createAdvisor(SingleRunner.class, this.interceptor.now(outcome::set));
+		Object bean = createProxy(this.beanFactory.getBean(method.beanName()), now);
+		planned.accept(() -> call(bean, method.method()));
 		LockOutcome told = outcome.get();
-		Assert.state(told != null, "'outcome' must not be null");
+		Assert.state(told != null, "Failed to tell how the run ended: it did not take place on this thread, "
+				+ "or its transaction was rolled back although the method returned");
 		return told;
 	}
 
@@ -239,11 +236,8 @@ public class SingleRunnerAnnotationBeanPostProcessor extends AbstractBeanFactory
 			AopUtils.invokeJoinpointUsingReflection(bean, AopUtils.selectInvocableMethod(method, bean.getClass()),
 					new Object[0]);
 		}
-		catch (RuntimeException | Error ex) {
-			throw ex;
-		}
 		catch (Throwable ex) {
-			throw new UndeclaredThrowableException(ex);
+			ReflectionUtils.rethrowRuntimeException(ex);
 		}
 	}
 

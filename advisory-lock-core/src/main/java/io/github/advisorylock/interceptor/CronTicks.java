@@ -236,7 +236,8 @@ public final class CronTicks {
 	private Gap gap(Instant time) {
 		Gap gap = this.lastGap;
 		if (gap == null || !gap.contains(time)) {
-			gap = findGap(time);
+			Instant next = (gap != null && !time.isBefore(gap.next)) ? nextAfter(gap.next) : null;
+			gap = (next != null && time.isBefore(next)) ? new Gap(gap.next, next) : findGap(time);
 			this.lastGap = gap;
 		}
 		return gap;

@@ -64,7 +64,7 @@ final class GuardedCall implements LockCallback<@Nullable Object, Exception> {
 	/**
 	 * The scheduled call that this one is made in, and what it has for this one.
 	 */
-	private final @Nullable PlannedTime scheduled;
+	final @Nullable PlannedTime scheduled;
 
 	private final PlannedTime.@Nullable Plan plan;
 
@@ -133,14 +133,14 @@ final class GuardedCall implements LockCallback<@Nullable Object, Exception> {
 		this.operations = operations;
 		this.observed = observed;
 		this.now = now;
-		this.scope = operation.scope();
-		this.method = operation.method();
-		this.fixed = operation.fixedKey() != null;
+		this.scope = operation.scope;
+		this.method = operation.method;
+		this.fixed = operation.fixedKey != null;
 		this.scheduled = PlannedTime.current();
 		if (this.scheduled != null) {
 			this.scheduled.guarded();
 		}
-		this.plan = operation.takePlan(key, now, this.scheduled);
+		this.plan = (this.scheduled != null) ? operation.takePlan(key, now, this.scheduled) : null;
 		this.request = operation.lockTickIfRepeated(operation.createRequest(key, now, this.scheduled, this.plan),
 				invocation);
 	}
@@ -226,7 +226,7 @@ final class GuardedCall implements LockCallback<@Nullable Object, Exception> {
 		this.lockAttempt = lock.attempt();
 		SingleRunnerObserver.Work work = (this.observed != null) ? this.observed.begin(lock) : null;
 		boolean hasPlan = this.plan != null || this.now;
-		PlannedTime outside = PlannedTime.bind(hasPlan ? null : PlannedTime.current());
+		PlannedTime outside = hasPlan ? PlannedTime.bind(null) : null;
 		try {
 			if (this.scope == LockScope.TRANSACTION) {
 				attempt();
@@ -245,7 +245,9 @@ final class GuardedCall implements LockCallback<@Nullable Object, Exception> {
 			throw GuardedCall.<Exception>unchanged(ex);
 		}
 		finally {
-			PlannedTime.bind(outside);
+			if (hasPlan) {
+				PlannedTime.bind(outside);
+			}
 			if (work != null) {
 				work.close();
 			}

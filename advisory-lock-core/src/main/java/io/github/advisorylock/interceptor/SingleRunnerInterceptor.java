@@ -124,15 +124,14 @@ public class SingleRunnerInterceptor implements MethodInterceptor {
 			return invocation.proceed();
 		}
 		AdvisoryLockKey key = operation.key(invocation.getArguments());
-		boolean paused = operation.paused();
 		GuardedCall call = new GuardedCall(operation, key, this.operations, observe(operation, key), this.now != null,
 				invocation);
 		Object result;
 		try {
-			if (paused) {
+			if (operation.paused) {
 				result = call.skip(LockOutcome.PAUSED);
 			}
-			else if (operation.isRepeated(PlannedTime.current())) {
+			else if (call.scheduled != null && operation.isRepeated(call.scheduled)) {
 				result = call.skip(LockOutcome.ALREADY_RAN);
 			}
 			else if (!call.admit()) {

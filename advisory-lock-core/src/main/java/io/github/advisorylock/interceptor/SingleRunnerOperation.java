@@ -44,7 +44,7 @@ public final class SingleRunnerOperation {
 
 	private static final String NOT_ONCE = ", not once per tick or interval: ";
 
-	private final String method;
+	final String method;
 
 	private final SkippedValue skippedValue;
 
@@ -52,7 +52,7 @@ public final class SingleRunnerOperation {
 
 	private final Function<@Nullable Object[], AdvisoryLockKey> key;
 
-	private final LockScope scope;
+	final LockScope scope;
 
 	private final int permits;
 
@@ -62,7 +62,9 @@ public final class SingleRunnerOperation {
 
 	private final boolean failWhenBusy;
 
-	private final boolean paused;
+	final boolean paused;
+
+	private final boolean keptApart;
 
 	private final LedgerOperation ledger;
 
@@ -78,7 +80,7 @@ public final class SingleRunnerOperation {
 
 	private final @Nullable String transactionManager;
 
-	private final @Nullable AdvisoryLockKey fixedKey;
+	final @Nullable AdvisoryLockKey fixedKey;
 
 	private final @Nullable LockRequest fixedRequest;
 
@@ -123,6 +125,7 @@ public final class SingleRunnerOperation {
 		this.failWhenBusy = failWhenBusy;
 		this.paused = paused;
 		this.ledger = ledger;
+		this.keptApart = ledger.minInterval() != null;
 		this.oncePerTick = ledger.oncePerTick();
 		this.autoTicks = (autoTicks != null && autoTicks.refused() == null) ? autoTicks : null;
 		this.notOnce = (autoTicks != null && autoTicks.refused() != null) ? NOT_ONCE + autoTicks.refused() : null;
@@ -233,14 +236,11 @@ public final class SingleRunnerOperation {
 	 * @param scheduled the scheduled call
 	 * @return the plan, {@code null} if the call has none
 	 */
-	PlannedTime.@Nullable Plan takePlan(AdvisoryLockKey key, boolean now, @Nullable PlannedTime scheduled) {
-		if (scheduled != null && scheduled.plan() instanceof PlannedTime.Plan.Backfill) {
+	PlannedTime.@Nullable Plan takePlan(AdvisoryLockKey key, boolean now, PlannedTime scheduled) {
+		if (this.oncePerTick || scheduled.plan() instanceof PlannedTime.Plan.Backfill) {
 			return scheduled.plan();
 		}
-		if (scheduled == null || !(this.oncePerTick || (this.autoTicks != null && !now))) {
-			return null;
-		}
-		return this.oncePerTick ? scheduled.plan() : scheduled.take(key, this.unplannedCalls);
+		return (this.autoTicks != null && !now) ? scheduled.take(key, this.unplannedCalls) : null;
 	}
 
 	/**
@@ -249,13 +249,13 @@ public final class SingleRunnerOperation {
 	 * missed.
 	 * @param scheduled the scheduled call that it is made in
 	 */
-	boolean isRepeated(@Nullable PlannedTime scheduled) {
+	boolean isRepeated(PlannedTime scheduled) {
 		if (this.oncePerTick || (this.autoTicks != null && this.ledger.recorded())
 				|| this.skippedValue == SkippedValue.NONE) {
 			return false;
 		}
 		CronTicks known = (this.autoTicks != null) ? this.autoTicks.schedule.current() : null;
-		return scheduled != null && scheduled.plan() instanceof PlannedTime.Plan.At at && at.isRepeated(known);
+		return scheduled.plan() instanceof PlannedTime.Plan.At at && at.isRepeated(known);
 	}
 
 	/**
@@ -327,7 +327,7 @@ public final class SingleRunnerOperation {
 		if (plan instanceof PlannedTime.Plan.At at) {
 			return ticks.apply(request, at);
 		}
-		if (!scheduled && this.ledger.minInterval() == null) {
+		if (!scheduled && !this.keptApart) {
 			this.unplannedCalls
 				.look("with 'once' as AUTO every instance that calls it runs it whenever the lock is free");
 		}

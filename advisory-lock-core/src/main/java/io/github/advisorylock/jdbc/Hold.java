@@ -45,15 +45,22 @@ public abstract sealed class Hold {
 
 	private volatile @Nullable AdvisoryLockKey permit;
 
-	private final LockMode mode;
+	final LockMode mode;
 
-	private final int permits;
+	/**
+	 * How many may hold the key at a time.
+	 */
+	final int permits;
 
 	private final LockScope scope;
 
 	private final LockScheduler.Ticker ticker;
 
-	private final Thread owner = Thread.currentThread();
+	/**
+	 * The thread that asked for the lock; a lock of the programmatic API may be released
+	 * by another one.
+	 */
+	final Thread owner = Thread.currentThread();
 
 	private final List<Runnable> lostActions = new ArrayList<>();
 
@@ -63,11 +70,19 @@ public abstract sealed class Hold {
 
 	private volatile @Nullable Run run;
 
-	private volatile boolean handedOver;
+	/**
+	 * Whether the lock was handed over to a holder who closes it: no call waits for its
+	 * end.
+	 */
+	volatile boolean handedOver;
 
 	private volatile @Nullable Loss loss;
 
-	private volatile boolean lossThrown;
+	/**
+	 * Whether the caller of the run has been told of the loss by an exception, and
+	 * decides about its transaction.
+	 */
+	volatile boolean lossThrown;
 
 	private final AtomicBoolean reported = new AtomicBoolean();
 
@@ -118,27 +133,8 @@ public abstract sealed class Hold {
 		return (this.permits > 1) ? this.permit : this.key;
 	}
 
-	/**
-	 * Return how many may hold the key at a time.
-	 */
-	int permits() {
-		return this.permits;
-	}
-
-	LockMode mode() {
-		return this.mode;
-	}
-
 	LockScope scope() {
 		return this.scope;
-	}
-
-	/**
-	 * Return the thread that asked for the lock; a lock of the programmatic API may be
-	 * released by another one.
-	 */
-	Thread owner() {
-		return this.owner;
 	}
 
 	/**
@@ -163,18 +159,6 @@ public abstract sealed class Hold {
 	Duration heldFor() {
 		Long acquired = this.acquiredNanos;
 		return (acquired != null) ? Duration.ofNanos(this.ticker.nanoTime() - acquired) : Duration.ZERO;
-	}
-
-	/**
-	 * Note that the lock was handed over to a holder who closes it: no call waits for its
-	 * end.
-	 */
-	void handOver() {
-		this.handedOver = true;
-	}
-
-	boolean isHandedOver() {
-		return this.handedOver;
 	}
 
 	/**
@@ -208,6 +192,13 @@ public abstract sealed class Hold {
 	 * transaction of the lock is doing.
 	 */
 	boolean isKnownByServerOnly() {
+		return false;
+	}
+
+	/**
+	 * Return whether the driver tells that the transaction of the lock can be committed.
+	 */
+	boolean isCommittable() {
 		return false;
 	}
 
@@ -341,18 +332,6 @@ public abstract sealed class Hold {
 		Loss loss = this.loss;
 		return (loss != null) ? new LockLostException(this.key, loss.reason(), loss.text())
 				: new LockLostException(this.key);
-	}
-
-	/**
-	 * Note that the caller of the run has been told of the loss by an exception, and
-	 * decides about its transaction.
-	 */
-	void lossIsThrown() {
-		this.lossThrown = true;
-	}
-
-	boolean isLossThrown() {
-		return this.lossThrown;
 	}
 
 	/**
@@ -509,7 +488,14 @@ public abstract sealed class Hold {
 		@Override
 		boolean isKnownByServerOnly() {
 			Connection current = this.connection;
-			return super.isActive() && current != null && PgDriver.isTransactionKnownByServerOnly(current);
+			return super.isActive() && current != null
+					&& PgDriver.transactionState(current) == PgDriver.TransactionState.UNTOLD;
+		}
+
+		@Override
+		boolean isCommittable() {
+			Connection current = this.connection;
+			return current != null && PgDriver.transactionState(current) == PgDriver.TransactionState.OPEN;
 		}
 
 		/**

@@ -119,7 +119,7 @@ final class HoldSynchronization extends TransactionPart {
 
 	private void confirm() {
 		this.coverage.checkNotAborted(this.hold);
-		if (!this.hold.isLossThrown()) {
+		if (!this.hold.lossThrown) {
 			this.hold.checkActive();
 			if (this.hold.scope() == LockScope.SESSION) {
 				this.hold.confirm();

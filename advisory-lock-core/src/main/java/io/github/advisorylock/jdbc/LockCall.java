@@ -34,9 +34,6 @@ import io.github.advisorylock.support.TwoPhaseLockOperations;
 import io.github.advisorylock.support.TwoPhaseLockOperations.End;
 import org.jspecify.annotations.Nullable;
 
-import org.springframework.transaction.IllegalTransactionStateException;
-import org.springframework.transaction.support.TransactionSynchronizationManager;
-
 /**
  * One call on its way: admitted outside its transaction, executed inside, once.
  */
@@ -97,8 +94,10 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission {
 		this.request = request;
 		this.scope = scope;
 		this.deadline = deadline;
-		this.recording = RequestDetail.isRecorded(request) ? new CallRecording(resources, key, scope, request) : null;
-		this.tickLock = resources.tick(key, request);
+		boolean recorded = request.isRecorded() || request.detail(RequestDetail.Recorded.class) != null;
+		this.recording = recorded ? new CallRecording(resources, key, scope, request) : null;
+		boolean remembered = request.memory() != null || request.detail(RequestDetail.Interval.class) != null;
+		this.tickLock = remembered ? resources.tick(key, request) : null;
 	}
 
 	/**
@@ -194,12 +193,6 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission {
 	}
 
 	/**
-	 * Return whether another instance remembers a tick. Asked while the lock of the key
-	 * is held, and that of the tick is not.
-	 */
-	abstract boolean isKept(AdvisoryLockKey tick);
-
-	/**
 	 * Do something with the lock of the tick, if there is one.
 	 */
 	final void tick(Consumer<TickLocks.Tick> action) {
@@ -209,10 +202,18 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission {
 	}
 
 	/**
+	 * Return whether another instance remembers a tick. Asked while the lock of the key
+	 * is held, and that of the tick is not.
+	 */
+	abstract boolean isKept(AdvisoryLockKey tick);
+
+	/**
 	 * Release the lock of the tick, unless the tick is remembered.
 	 */
-	final void giveTickBack() {
-		tick((tick) -> tick.giveBackUnlessCancelled(this.hold));
+	private void giveTickBack() {
+		if (this.tickLock != null) {
+			this.tickLock.giveBackUnlessCancelled(this.hold);
+		}
 	}
 
 	@Override
@@ -269,12 +270,16 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission {
 
 	@Override
 	public final void keepTick() {
-		tick(TickLocks.Tick::keepWhileRepeating);
+		if (this.tickLock != null) {
+			this.tickLock.keepWhileRepeating();
+		}
 	}
 
 	@Override
 	public final void letTickGo() {
-		tick(TickLocks.Tick::letGo);
+		if (this.tickLock != null) {
+			this.tickLock.letGo();
+		}
 	}
 
 	@Override
@@ -296,17 +301,12 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission {
 		outer.hold().checkCovers(this.request.mode());
 		outer.hold().checkNotLost();
 		this.end = outer.end();
-		LockRun context = new LockRun(outer.hold(), this.holds, outer.record(), this.request.tick(), this.end);
-		context.bind();
 		try {
-			return action.doWithLock(context);
+			return outer.runPart(this.request.tick(), action);
 		}
 		catch (Throwable ex) {
 			this.failure = ex;
 			throw ex;
-		}
-		finally {
-			context.unbind();
 		}
 	}
 
@@ -334,21 +334,8 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission {
 	abstract <T extends @Nullable Object, X extends Exception> @Nullable T executeAlone(Hold hold,
 			LockCallback<T, X> action) throws X;
 
-	/**
-	 * Return what a run in the current transaction of a caller is part of.
-	 * @throws IllegalTransactionStateException if the run has to be recorded in it, and
-	 * can't be
-	 */
 	final RunRecord.Boundary boundary() {
-		boolean readOnly = TransactionSynchronizationManager.isCurrentTransactionReadOnly();
-		if (this.scope == LockScope.SESSION && (readOnly || !this.resources.coverage().isCovered())) {
-			return RunRecord.Boundary.NONE;
-		}
-		if (readOnly && this.recording != null) {
-			throw new IllegalTransactionStateException("Failed to record a run of advisory lock '" + this.key
-					+ "' in the current transaction: that transaction is read-only");
-		}
-		return RunRecord.Boundary.CALLERS_TRANSACTION;
+		return this.resources.coverage().boundary(this.key, this.scope, this.recording != null);
 	}
 
 	/**
@@ -362,11 +349,11 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission {
 		}
 		catch (Throwable ex) {
 			if (ex instanceof LockLostException) {
-				hold.lossIsThrown();
+				hold.lossThrown = true;
 			}
 			deferInterruptUntilClosed();
-			if (!noteFailure(ex)) {
-				fail(ex);
+			if (!noteFailure(ex) && this.recording != null) {
+				this.recording.fail(ex, this.hold);
 			}
 			throw ex;
 		}
@@ -426,8 +413,9 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission {
 				limit.cancel(false);
 			}
 		}
-		if (hold.scope() == LockScope.SESSION || hold.isKnownByServerOnly() || !hold.isActive()) {
-			checkGoodEnd(hold);
+		if (!hold.isCommittable() || hold.isLost()) {
+			this.resources.coverage().checkGoodEnd(hold, record != null);
+			deferInterruptUntilClosed();
 		}
 		if (record != null) {
 			record.complete(result);
@@ -438,41 +426,6 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission {
 		return result;
 	}
 
-	/**
-	 * Work whose transaction PostgreSQL has aborted, or whose lock was lost on the way,
-	 * has not come to a good end. The session is asked before that is written down.
-	 */
-	private void checkGoodEnd(Hold hold) {
-		if (hold.isRevoked()) {
-			throw hold.lostException();
-		}
-		this.resources.coverage().checkNotAborted(hold);
-		hold.checkActive();
-		if (this.recording != null && hold.scope() == LockScope.SESSION) {
-			hold.confirm();
-			deferInterruptUntilClosed();
-		}
-	}
-
-	/**
-	 * Have the ledger record a failure before the lock is free, if that matters to others
-	 * and can be done.
-	 */
-	final void failWhileHeld(Throwable failure) {
-		if (this.recording != null) {
-			this.recording.failWhileHeld(failure, this.hold);
-		}
-	}
-
-	/**
-	 * Have the ledger record a failure, if it records this call.
-	 */
-	final void fail(Throwable failure) {
-		if (this.recording != null) {
-			this.recording.fail(failure, this.hold);
-		}
-	}
-
 	@Override
 	public final void close() {
 		if (this.entered && this.hold != null) {
@@ -480,9 +433,11 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission {
 			giveTickBack();
 			this.holds.leave(this.hold);
 		}
-		DeferredInterrupt.end(this.interruptDeferred);
-		this.interruptDeferred = false;
-		DeferredInterrupt.atEndOfTransaction();
+		if (this.interruptDeferred || Thread.currentThread().isInterrupted()) {
+			DeferredInterrupt.end(this.interruptDeferred);
+			this.interruptDeferred = false;
+			DeferredInterrupt.atEndOfTransaction();
+		}
 	}
 
 	/**
@@ -490,7 +445,7 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission {
 	 * is in, have to ask the server yet: one from the run, or from a wait of ours since.
 	 */
 	final void deferInterruptUntilClosed() {
-		this.interruptDeferred |= DeferredInterrupt.begin();
+		this.interruptDeferred |= Thread.currentThread().isInterrupted() && DeferredInterrupt.begin();
 	}
 
 }

@@ -21,6 +21,7 @@ import java.util.Optional;
 import java.util.OptionalLong;
 
 import io.github.advisorylock.AdvisoryLockKey;
+import io.github.advisorylock.LockCallback;
 import io.github.advisorylock.LockContext;
 import io.github.advisorylock.LockLostException;
 import io.github.advisorylock.LockScope;
@@ -92,12 +93,24 @@ class LockRun implements LockContext, RunLedger.Traced {
 		LockContextBinding.bind(this.enclosing);
 	}
 
-	final Hold hold() {
-		return this.hold;
+	/**
+	 * Run a part of the work that asks for the same key.
+	 * @param tick the planned time that the part is for, if it is for one
+	 */
+	final <T extends @Nullable Object, X extends Exception> T runPart(@Nullable Instant tick, LockCallback<T, X> action)
+			throws X {
+		LockRun part = new LockRun(this.hold, this.holds, this.record, tick, this.end);
+		part.bind();
+		try {
+			return action.doWithLock(part);
+		}
+		finally {
+			part.unbind();
+		}
 	}
 
-	final @Nullable RunRecord record() {
-		return this.record;
+	final Hold hold() {
+		return this.hold;
 	}
 
 	final TransactionPart.@Nullable OfRun end() {

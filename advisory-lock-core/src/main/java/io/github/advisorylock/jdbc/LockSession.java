@@ -80,7 +80,7 @@ public final class LockSession implements AutoCloseable {
 	 */
 	public static final String INSTANCE = RunCancellation.INSTANCE;
 
-	private final LockSessionSettings settings;
+	final LockSessionSettings settings;
 
 	private final LockScheduler.Threads threads;
 
@@ -88,7 +88,10 @@ public final class LockSession implements AutoCloseable {
 
 	private final ServerJudge.Comparison comparison;
 
-	private final LossNotifier losses;
+	/**
+	 * Is to be told of locks that are lost, in either scope.
+	 */
+	final LossNotifier losses;
 
 	private final TrustWindow trust;
 
@@ -100,7 +103,10 @@ public final class LockSession implements AutoCloseable {
 
 	private final SessionNotifications notifications;
 
-	private final RunLimits limits;
+	/**
+	 * Tells holders to give up locks that they have.
+	 */
+	final RunLimits limits;
 
 	private final SessionUpkeep upkeep;
 
@@ -364,13 +370,6 @@ public final class LockSession implements AutoCloseable {
 	}
 
 	/**
-	 * Return what tells holders to give up locks that they have.
-	 */
-	RunLimits limits() {
-		return this.limits;
-	}
-
-	/**
 	 * Create a candidate for a lock that a feature takes by statements of its own.
 	 * @param key what is to be locked
 	 * @param whenLost is run at once when the lock was taken and is lost; must be quick
@@ -448,7 +447,7 @@ public final class LockSession implements AutoCloseable {
 	 */
 	public void release(Hold hold, String column, List<Object> parameters) {
 		call(new SessionCommand.Release(hold,
-				PostgresAdvisoryLockFunctions.sessionUnlock(hold.lock(), hold.mode()).and(column, parameters)));
+				PostgresAdvisoryLockFunctions.sessionUnlock(hold.lock(), hold.mode).and(column, parameters)));
 		hold.release();
 	}
 
@@ -622,13 +621,6 @@ public final class LockSession implements AutoCloseable {
 	}
 
 	/**
-	 * Return what is to be told of locks that are lost, in either scope.
-	 */
-	LossNotifier losses() {
-		return this.losses;
-	}
-
-	/**
 	 * Open another connection, as the one of this session is opened, which is neither
 	 * judged nor watched.
 	 * @return the connection, to be closed by the caller
@@ -640,10 +632,6 @@ public final class LockSession implements AutoCloseable {
 
 	boolean isClosed() {
 		return this.owner.isClosed();
-	}
-
-	LockSessionSettings settings() {
-		return this.settings;
 	}
 
 	/**

@@ -75,10 +75,10 @@ final class PermitRequests {
 	 */
 	private List<AdvisoryLockKey> permits(Hold hold) {
 		Set<AdvisoryLockKey> taken = this.holds.takenByOthers(hold);
-		int first = ThreadLocalRandom.current().nextInt(hold.permits());
-		List<AdvisoryLockKey> permits = new ArrayList<>(hold.permits());
-		for (int i = 0; i < hold.permits(); i++) {
-			AdvisoryLockKey permit = hold.key().permit((first + i) % hold.permits() + 1);
+		int first = ThreadLocalRandom.current().nextInt(hold.permits);
+		List<AdvisoryLockKey> permits = new ArrayList<>(hold.permits);
+		for (int i = 0; i < hold.permits; i++) {
+			AdvisoryLockKey permit = hold.key().permit((first + i) % hold.permits + 1);
 			if (!taken.contains(permit)) {
 				permits.add(permit);
 			}
@@ -164,9 +164,9 @@ final class PermitRequests {
 		 * Note that the server has granted no permit. Never waits.
 		 */
 		void refused(Hold hold) {
-			if (hold.permits() < AdvisoryLockKey.MAX_PERMITS && beginLook(hold)) {
+			if (hold.permits < AdvisoryLockKey.MAX_PERMITS && beginLook(hold)) {
 				AdvisoryLockKey key = hold.key();
-				int permits = hold.permits();
+				int permits = hold.permits;
 				this.session.later("Failed to compare the permits of '" + key + "'", () -> compare(key, permits));
 			}
 		}

@@ -207,32 +207,33 @@ final class PgDriver {
 	 * Return what has become of the transaction of a connection. Does not ask the server:
 	 * it says so with each answer, which only its own driver hands on.
 	 */
-	static TransactionState transactionState(Connection connection) throws SQLException {
-		if (connection.isClosed()) {
+	static TransactionState transactionState(Connection connection) {
+		try {
+			if (connection.isClosed()) {
+				return TransactionState.NONE;
+			}
+			BaseConnection driver = (PRESENT && connection instanceof BaseConnection own) ? own : find(connection);
+			if (driver == null) {
+				return connection.getAutoCommit() ? TransactionState.NONE : TransactionState.UNTOLD;
+			}
+			return switch (driver.getTransactionState()) {
+				case IDLE -> TransactionState.NONE;
+				case OPEN -> TransactionState.OPEN;
+				case FAILED -> TransactionState.ABORTED;
+			};
+		}
+		catch (SQLException ex) {
+			// what is wrong with the connection will be said by the next statement
 			return TransactionState.NONE;
 		}
-		BaseConnection driver = (PRESENT && connection instanceof BaseConnection own) ? own : find(connection);
-		if (driver == null) {
-			return connection.getAutoCommit() ? TransactionState.NONE : TransactionState.UNTOLD;
-		}
-		return switch (driver.getTransactionState()) {
-			case IDLE -> TransactionState.NONE;
-			case OPEN -> TransactionState.OPEN;
-			case FAILED -> TransactionState.ABORTED;
-		};
 	}
 
 	/**
 	 * Return whether a transaction goes on, as far as is known without the server.
 	 */
 	static boolean isTransactionOpen(Connection connection) {
-		try {
-			TransactionState state = transactionState(connection);
-			return state == TransactionState.OPEN || state == TransactionState.UNTOLD;
-		}
-		catch (SQLException ex) {
-			return false;
-		}
+		TransactionState state = transactionState(connection);
+		return state == TransactionState.OPEN || state == TransactionState.UNTOLD;
 	}
 
 	/**
@@ -243,18 +244,6 @@ final class PgDriver {
 	static boolean isCut(Connection connection) {
 		try {
 			return PRESENT && connection instanceof BaseConnection && connection.isClosed();
-		}
-		catch (SQLException ex) {
-			return false;
-		}
-	}
-
-	/**
-	 * Return whether only the server knows if a transaction goes on.
-	 */
-	static boolean isTransactionKnownByServerOnly(Connection connection) {
-		try {
-			return transactionState(connection) == TransactionState.UNTOLD;
 		}
 		catch (SQLException ex) {
 			return false;

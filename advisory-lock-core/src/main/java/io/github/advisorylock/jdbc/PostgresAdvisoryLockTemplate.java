@@ -215,8 +215,10 @@ public class PostgresAdvisoryLockTemplate implements TwoPhaseLockOperations {
 
 	private static void checkNamesNoManager(LockRequest request) {
 		Assert.notNull(request, "'request' must not be null");
-		Assert.state(request.transactionManager() == null, () -> "Failed to find the database of transaction manager '"
-				+ request.transactionManager() + "': this template is for one database");
+		if (request.transactionManager() != null) {
+			throw new IllegalStateException("Failed to find the database of transaction manager '"
+					+ request.transactionManager() + "': this template is for one database");
+		}
 	}
 
 	private Optional<HeldLock> tryAcquireHere(LockRequest request) {

@@ -77,7 +77,7 @@ final class RunLimits implements AutoCloseable {
 		if (!this.losses.end(hold, loss)) {
 			return;
 		}
-		if (hold.isHandedOver()) {
+		if (hold.handedOver) {
 			this.release.accept(hold);
 		}
 		else if (hold.backend() != 0) {

@@ -218,7 +218,7 @@ abstract class SessionCommand implements SessionConnection.Query {
 		private boolean granted;
 
 		Acquire(Hold hold) {
-			this(hold, PostgresAdvisoryLockFunctions.trySessionLock(hold.lock(), hold.mode()),
+			this(hold, PostgresAdvisoryLockFunctions.trySessionLock(hold.lock(), hold.mode),
 					hold instanceof Hold.OfTick);
 		}
 
@@ -369,7 +369,7 @@ abstract class SessionCommand implements SessionConnection.Query {
 	static class Release extends SessionCommand {
 
 		Release(Hold hold) {
-			this(hold, PostgresAdvisoryLockFunctions.sessionUnlock(hold.lock(), hold.mode()));
+			this(hold, PostgresAdvisoryLockFunctions.sessionUnlock(hold.lock(), hold.mode));
 		}
 
 		Release(Hold hold, PostgresAdvisoryLockFunctions.Call call) {
@@ -411,10 +411,8 @@ abstract class SessionCommand implements SessionConnection.Query {
 	static final class ReleaseTicks extends Release {
 
 		ReleaseTicks(List<Hold> holds) {
-			super(holds,
-					PostgresAdvisoryLockFunctions.sessionUnlock(holds.stream()
-						.map((hold) -> PostgresAdvisoryLockFunctions.lock(hold.key(), hold.mode()))
-						.toList()));
+			super(holds, PostgresAdvisoryLockFunctions.sessionUnlock(
+					holds.stream().map((hold) -> PostgresAdvisoryLockFunctions.lock(hold.key(), hold.mode)).toList()));
 		}
 
 		@Override

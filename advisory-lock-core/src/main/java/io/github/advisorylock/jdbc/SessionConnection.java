@@ -244,7 +244,7 @@ final class SessionConnection {
 
 	private void releaseAllBut(Set<Hold> carried) throws SQLException {
 		String entries = Stream
-			.concat(carried.stream().map((hold) -> PostgresAdvisoryLockFunctions.entry(hold.lock(), hold.mode())),
+			.concat(carried.stream().map((hold) -> PostgresAdvisoryLockFunctions.entry(hold.lock(), hold.mode)),
 					this.memberships.stream().map((key) -> PostgresAdvisoryLockFunctions.entry(key, LockMode.SHARED)))
 			.collect(Collectors.joining(","));
 		int released = 1;

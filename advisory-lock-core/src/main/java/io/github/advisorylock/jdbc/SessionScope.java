@@ -91,8 +91,8 @@ final class SessionScope {
 		}
 	}
 
-	private static Hold hold(LockSession session, AdvisoryLockKey key, LockRequest request, Consumer<Hold> whenLost) {
-		return new Hold.InSession(key, request.mode(), request.permits(), session.ticker(), session::confirm,
+	private Hold hold(LockSession session, AdvisoryLockKey key, LockRequest request, Consumer<Hold> whenLost) {
+		return new Hold.InSession(key, request.mode(), request.permits(), this.resources.ticker(), session::confirm,
 				session::sideConnection, whenLost);
 	}
 
@@ -100,8 +100,8 @@ final class SessionScope {
 	 * Fails where the operating system has no thread for the timer or the cleaner.
 	 */
 	private HeldLock handOver(LockSession session, Hold hold, @Nullable Duration maxRun) {
-		hold.handOver();
-		Future<?> limit = (maxRun != null) ? session.limits().limit(hold, maxRun) : null;
+		hold.handedOver = true;
+		Future<?> limit = (maxRun != null) ? session.limits.limit(hold, maxRun) : null;
 		return new HeldSessionLock(hold, (limit != null) ? (held) -> {
 			limit.cancel(false);
 			release(held);
@@ -140,9 +140,9 @@ final class SessionScope {
 	}
 
 	private boolean tryLock(LockSession session, Hold hold) {
-		return (hold.permits() > 1)
+		return (hold.permits > 1)
 				? this.resources.permits()
-					.askInTurn(hold, session.settings().longestAnswer(), (permits) -> session.tryPermits(hold, permits))
+					.askInTurn(hold, session.settings.longestAnswer(), (permits) -> session.tryPermits(hold, permits))
 				: session.tryLock(hold);
 	}
 
@@ -200,8 +200,10 @@ final class SessionScope {
 	 * The key is for the message.
 	 */
 	private LockSession requireSession(AdvisoryLockKey key) {
-		Assert.state(this.session != null, () -> "Failed to acquire advisory lock '" + key
-				+ "' in scope SESSION: no URL is known to connect to; set 'advisory-lock.session.url'");
+		if (this.session == null) {
+			throw new IllegalStateException("Failed to acquire advisory lock '" + key
+					+ "' in scope SESSION: no URL is known to connect to; set 'advisory-lock.session.url'");
+		}
 		return this.session;
 	}
 

@@ -98,7 +98,7 @@ final class TickLocks {
 	}
 
 	private void lookLater() {
-		this.look.handTo((task) -> this.later.next(this.session.settings().heartbeat(), task));
+		this.look.handTo((task) -> this.later.next(this.session.settings.heartbeat(), task));
 	}
 
 	/**
@@ -308,7 +308,7 @@ final class TickLocks {
 		 * patience ends the wait.
 		 */
 		private LockOutcome tryLockOnceOpen() throws InterruptedException, ExecutionException, TimeoutException {
-			Duration patience = TickLocks.this.session.settings().deadClientTimeout();
+			Duration patience = TickLocks.this.session.settings.deadClientTimeout();
 			TickLocks.this.session.retryNow();
 			try {
 				return TickLocks.this.ticker.await(CompletableFuture.supplyAsync(
@@ -327,8 +327,8 @@ final class TickLocks {
 		private void granted(Hold taken) {
 			boolean wanted;
 			synchronized (this) {
-				wanted = !isLocked() && ((this.state == State.KEPT) ? taken.mode() == LockMode.SHARED
-						: this.state != State.GIVEN_BACK && taken.mode() == LockMode.EXCLUSIVE);
+				wanted = !isLocked() && ((this.state == State.KEPT) ? taken.mode == LockMode.SHARED
+						: this.state != State.GIVEN_BACK && taken.mode == LockMode.EXCLUSIVE);
 				if (wanted) {
 					this.hold = taken;
 					TickLocks.this.ticks.put(this.lock, this);
@@ -339,7 +339,7 @@ final class TickLocks {
 				return;
 			}
 			lookLater();
-			if (taken.mode() == LockMode.SHARED && this.memory.endsOnTime()) {
+			if (taken.mode == LockMode.SHARED && this.memory.endsOnTime()) {
 				this.forgetting = TickLocks.this.later.after(Duration.ofNanos(leftNanos()), TickLocks.this.look);
 			}
 		}
@@ -422,7 +422,7 @@ final class TickLocks {
 		 */
 		void awaitKept() {
 			try {
-				TickLocks.this.ticker.await(this.kept, TickLocks.this.session.settings().deadClientTimeout());
+				TickLocks.this.ticker.await(this.kept, TickLocks.this.session.settings.deadClientTimeout());
 			}
 			catch (InterruptedException ex) {
 				Thread.currentThread().interrupt();

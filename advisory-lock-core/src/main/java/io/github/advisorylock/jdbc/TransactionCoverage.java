@@ -25,6 +25,8 @@ import javax.sql.DataSource;
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.LockContext;
 import io.github.advisorylock.LockLostException;
+import io.github.advisorylock.LockScope;
+import io.github.advisorylock.jdbc.RunLedger.RunRecord.Boundary;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.dao.DataAccessResourceFailureException;
@@ -106,6 +108,23 @@ final class TransactionCoverage {
 	}
 
 	/**
+	 * Return what a run in the current transaction of a caller is part of.
+	 * @throws IllegalTransactionStateException if the run has to be recorded in it, and
+	 * can't be
+	 */
+	Boundary boundary(AdvisoryLockKey key, LockScope scope, boolean recorded) {
+		boolean readOnly = TransactionSynchronizationManager.isCurrentTransactionReadOnly();
+		if (scope == LockScope.SESSION && (readOnly || !isCovered())) {
+			return Boundary.NONE;
+		}
+		if (readOnly && recorded) {
+			throw new IllegalTransactionStateException("Failed to record a run of advisory lock '" + key
+					+ "' in the current transaction: that transaction is read-only");
+		}
+		return Boundary.CALLERS_TRANSACTION;
+	}
+
+	/**
 	 * Return what to say of a lock that is not in a transaction.
 	 */
 	IllegalTransactionStateException refusal(AdvisoryLockKey key) {
@@ -171,6 +190,21 @@ final class TransactionCoverage {
 		}
 	}
 
+	/**
+	 * Work whose transaction PostgreSQL has aborted, or whose lock was lost on the way,
+	 * has not come to a good end. The session is asked before that is written down.
+	 */
+	void checkGoodEnd(Hold hold, boolean recorded) {
+		if (hold.isRevoked()) {
+			throw hold.lostException();
+		}
+		checkNotAborted(hold);
+		hold.checkActive();
+		if (recorded && hold.scope() == LockScope.SESSION) {
+			hold.confirm();
+		}
+	}
+
 	private void checkNotAborted(AdvisoryLockKey key) {
 		ConnectionHolder holder = this.bound.get();
 		if (holder != null && isCovered(holder) && isAborted(key, holder)) {
@@ -186,18 +220,12 @@ final class TransactionCoverage {
 	}
 
 	private static boolean isAborted(AdvisoryLockKey key, ConnectionHolder holder) {
-		try {
-			Connection connection = holder.getConnection();
-			return switch (PgDriver.transactionState(connection)) {
-				case NONE, OPEN -> false;
-				case ABORTED -> true;
-				case UNTOLD -> isAnsweredAsAborted(key, connection);
-			};
-		}
-		catch (SQLException ex) {
-			// what is wrong with the connection will be said by the commit
-			return false;
-		}
+		Connection connection = holder.getConnection();
+		return switch (PgDriver.transactionState(connection)) {
+			case NONE, OPEN -> false;
+			case ABORTED -> true;
+			case UNTOLD -> isAnsweredAsAborted(key, connection);
+		};
 	}
 
 	/**
@@ -226,18 +254,20 @@ final class TransactionCoverage {
 	/**
 	 * Find the key that the current transaction, which is about to be committed, is to be
 	 * judged for: that of the run around it, else of one that is part of it.
+	 * @return the key, {@code null} also where the driver says that it can be committed
 	 */
-	private static @Nullable AdvisoryLockKey findGuarded() {
-		LockContext context = LockContext.current().orElse(null);
-		if (context != null) {
-			return context.key();
-		}
+	private static @Nullable AdvisoryLockKey findDoubted() {
+		AdvisoryLockKey found = null;
 		for (TransactionSynchronization synchronization : TransactionSynchronizationManager.getSynchronizations()) {
 			if (synchronization instanceof TransactionPart part) {
-				return part.hold.key();
+				if (part.hold.isCommittable()) {
+					return null;
+				}
+				found = (found != null) ? found : part.hold.key();
 			}
 		}
-		return null;
+		LockContext context = LockContext.current().orElse(null);
+		return (context != null) ? context.key() : found;
 	}
 
 	/**
@@ -271,7 +301,7 @@ final class TransactionCoverage {
 		public void beforeCommit(TransactionExecution transaction) {
 			if (transaction.isNewTransaction() && TransactionSynchronizationManager.isSynchronizationActive()) {
 				TransactionSynchronizationManager.registerSynchronization(COMMITTING);
-				AdvisoryLockKey key = findGuarded();
+				AdvisoryLockKey key = findDoubted();
 				if (key != null) {
 					checkNotAborted(key);
 				}

@@ -185,15 +185,15 @@ abstract class TransactionPart implements TransactionSynchronization {
 
 		/**
 		 * Decide by what the transaction did, unless that is done.
-		 * @return whether the work is done
 		 */
-		boolean decide(boolean committed) {
+		void decide(boolean committed) {
 			if (this.decision == null) {
 				End decided = committed ? End.COMMITTED : End.ROLLED_BACK;
 				this.decision = decided;
-				this.listeners.forEach((listener) -> listener.accept(decided));
+				for (Consumer<End> listener : this.listeners) {
+					listener.accept(decided);
+				}
 			}
-			return !isUndone();
 		}
 
 		@Override
@@ -224,7 +224,7 @@ abstract class TransactionPart implements TransactionSynchronization {
 
 		@Override
 		public void beforeCompletion() {
-			if (!this.committing || isFailure()) {
+			if (this.failure != null && (!this.committing || isFailure())) {
 				failWhileHeld();
 			}
 		}
@@ -240,7 +240,8 @@ abstract class TransactionPart implements TransactionSynchronization {
 
 		@Override
 		public void afterCompletion(int status) {
-			boolean done = status == STATUS_COMMITTED && this.ended && !this.undone && !isFailure();
+			boolean done = status == STATUS_COMMITTED && this.ended && !this.undone
+					&& (this.failure == null || !isFailure());
 			if (!done && this.record != null) {
 				this.record.fail((this.failure != null) ? this.failure
 						: new UnexpectedRollbackException(this.undone ? "Rolled back to a savepoint before the run"

@@ -236,12 +236,15 @@ final class TransactionScope {
 				deferInterruptUntilClosed();
 				noteFailure(ex);
 				hold.beginCompletion();
-				if (transaction != null && !transaction.isCompleted()) {
-					failWhileHeld(ex);
+				if (transaction != null && !transaction.isCompleted() && this.recording != null) {
+					this.recording.failWhileHeld(ex, hold);
 				}
 				rollback(manager, transaction, ex);
-				if (this.end == null || !this.end.decide(false)) {
-					fail(ex);
+				if (this.end != null) {
+					this.end.decide(false);
+				}
+				if (this.recording != null && (this.end == null || this.end.isUndone())) {
+					this.recording.fail(ex, hold);
 				}
 				throw ex;
 			}
@@ -324,9 +327,9 @@ final class TransactionScope {
 		 * does not say why.
 		 */
 		private boolean tryAcquireFirst(Hold hold, boolean mayWait) {
-			boolean deferred = DeferredInterrupt.begin();
 			try {
-				return tryAcquire(hold, mayWait);
+				return Thread.currentThread().isInterrupted()
+						? DeferredInterrupt.during(() -> tryAcquire(hold, mayWait)) : tryAcquire(hold, mayWait);
 			}
 			catch (NonTransientDataAccessException ex) {
 				String product = TransactionScope.this.findOtherProduct(ex);
@@ -337,9 +340,6 @@ final class TransactionScope {
 				refusal.initCause(ex);
 				throw refusal;
 			}
-			finally {
-				DeferredInterrupt.end(deferred);
-			}
 		}
 
 		/**
@@ -347,7 +347,7 @@ final class TransactionScope {
 		 * @return whether it was taken
 		 */
 		private boolean tryAcquire(Hold hold, boolean mayWait) {
-			if (hold.permits() > 1) {
+			if (hold.permits > 1) {
 				return TransactionScope.this.resources.permits()
 					.ask(hold, (permits) -> tryAcquirePermit(hold, permits, mayWait));
 			}

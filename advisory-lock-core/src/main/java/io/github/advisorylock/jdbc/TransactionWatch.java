@@ -26,6 +26,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
+import java.util.concurrent.Executor;
 import java.util.stream.Collectors;
 
 import io.github.advisorylock.AdvisoryLockKey;
@@ -52,7 +53,7 @@ final class TransactionWatch {
 
 	private final LockSession session;
 
-	private final LockScheduler later;
+	private final Executor later;
 
 	private final SafeTask look = new SafeTask("A look at the locks of transactions failed", this::look);
 
@@ -72,8 +73,9 @@ final class TransactionWatch {
 	TransactionWatch(HoldRegistry holds, LockSession session) {
 		this.holds = holds;
 		this.session = session;
-		this.later = session.scheduler();
-		session.whenClosed(() -> session.losses().lost(holds.heldLonger(LockScope.TRANSACTION, Duration.ZERO)));
+		LockScheduler scheduler = session.scheduler();
+		this.later = (task) -> scheduler.next(session.settings.heartbeat(), task);
+		session.whenClosed(() -> session.losses.lost(holds.heldLonger(LockScope.TRANSACTION, Duration.ZERO)));
 	}
 
 	/**
@@ -109,12 +111,12 @@ final class TransactionWatch {
 	 * Look in a heartbeat's time, if it is not decided already that somebody will.
 	 */
 	void expect() {
-		this.look.handTo((task) -> this.later.next(this.session.settings().heartbeat(), task));
+		this.look.handTo(this.later);
 	}
 
 	private void look() {
 		try {
-			List<Hold> old = this.holds.heldLonger(LockScope.TRANSACTION, this.session.settings().heartbeat());
+			List<Hold> old = this.holds.heldLonger(LockScope.TRANSACTION, this.session.settings.heartbeat());
 			if (!old.isEmpty()) {
 				check(old);
 			}
@@ -140,7 +142,7 @@ final class TransactionWatch {
 				.filter((hold) -> hold.isActive() && !this.seen.contains(hold))
 				.toList();
 			this.seen = old.stream().filter((hold) -> !missing.contains(hold)).collect(Collectors.toSet());
-			this.session.losses().lost(lost);
+			this.session.losses.lost(lost);
 			this.session.notifications().pollCancellations();
 			this.shown |= !this.seen.isEmpty();
 			boolean routed = this.shown || (this.session.comparison() instanceof PoolComparison pool && pool.isSame());

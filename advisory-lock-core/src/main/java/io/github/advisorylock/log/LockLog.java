@@ -84,7 +84,7 @@ public final class LockLog {
 			return;
 		}
 		long millis = duration.toMillis();
-		boolean cancelled = LockLostException.isCancelled(failure, key);
+		boolean cancelled = failure != null && LockLostException.isCancelled(failure, key);
 		LoggingEventBuilder event = call(level, key, scope, method,
 				cancelled ? "cancelled" : (failure != null) ? "failed" : "executed", tick)
 			.addKeyValue("advisory_lock.duration_ms", millis);
