@@ -233,13 +233,19 @@ public final class CronTicks {
 		return wall;
 	}
 
+	/**
+	 * Most calls are for the tick after the one that was asked for last.
+	 */
 	private Gap gap(Instant time) {
 		Gap gap = this.lastGap;
-		if (gap == null || !gap.contains(time)) {
-			Instant next = (gap != null && !time.isBefore(gap.next)) ? nextAfter(gap.next) : null;
-			gap = (next != null && time.isBefore(next)) ? new Gap(gap.next, next) : findGap(time);
-			this.lastGap = gap;
+		if (gap != null && !time.isBefore(gap.next)) {
+			Instant next = nextAfter(gap.next);
+			gap = (next != null) ? new Gap(gap.next, next) : gap;
 		}
+		if (gap == null || !gap.contains(time)) {
+			gap = findGap(time);
+		}
+		this.lastGap = gap;
 		return gap;
 	}
 

@@ -35,8 +35,6 @@ import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
-import org.springframework.util.Assert;
-
 /**
  * Locks that live in the lock session, on a connection of their own, until they are
  * released. Work in a caller's transaction keeps its lock until that has completed.
