@@ -18,10 +18,11 @@ package io.github.advisorylock.autoconfigure;
 
 import java.time.Duration;
 import java.time.ZoneId;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Objects;
-import java.util.OptionalInt;
 import java.util.Set;
+import java.util.concurrent.CopyOnWriteArraySet;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
@@ -145,7 +146,7 @@ class LockDatabaseConfiguration {
 			ObjectProvider<JdbcConnectionDetails> connectionDetails, ObjectProvider<ServerJudge> judge,
 			ApplicationEventPublisher eventPublisher, LockScheduler.Threads threads) {
 		return new Parts(properties, settings, connectionDetails, judge, eventPublisher, threads,
-				new AtomicReference<>());
+				new AtomicReference<>(), new CopyOnWriteArraySet<>());
 	}
 
 	@Bean
@@ -178,15 +179,20 @@ class LockDatabaseConfiguration {
 
 	/**
 	 * Return how calls for ticks are spread over the members, {@code null} where these
-	 * are not known.
+	 * are not known. Of several databases, the one that has most tells.
 	 */
 	static PlannedTimeScheduler.@Nullable Spread spread(ConfigurableListableBeanFactory beanFactory) {
-		if (!(beanFactory.getSingleton("advisoryLockSession") instanceof LockSession session)) {
+		if (!(beanFactory.getSingleton("advisoryLockDatabaseParts") instanceof Parts parts)) {
 			return null;
 		}
-		OptionalInt members = session.members();
-		return members.isPresent() ? new PlannedTimeScheduler.Spread(
-				beanFactory.getBean(AdvisoryLockProperties.class).spread(), members.getAsInt(), session.place()) : null;
+		Duration most = parts.properties().spread();
+		return parts.sessions()
+			.stream()
+			.flatMap((session) -> session.members()
+				.stream()
+				.mapToObj((members) -> new PlannedTimeScheduler.Spread(most, members, session.place())))
+			.max(Comparator.comparingInt(PlannedTimeScheduler.Spread::members))
+			.orElse(null);
 	}
 
 	/**
@@ -201,16 +207,17 @@ class LockDatabaseConfiguration {
 	}
 
 	/**
-	 * The first delay of a schedule may well differ.
+	 * The first delay of a schedule may well differ, the zone of an interval, and what
+	 * UTC is called.
 	 */
 	private static List<String> schedules(SingleRunnerMethod method, Environment environment) {
-		return scheduled(method).stream()
-			.map((schedule) -> environment.resolvePlaceholders(
-					schedule.cron() + (schedule.zone().isEmpty() ? ZoneId.systemDefault() : schedule.zone()) + "/"
-							+ schedule.fixedRate() + schedule.fixedRateString() + "/" + schedule.fixedDelay()
-							+ schedule.fixedDelayString() + schedule.timeUnit()))
-			.sorted()
-			.toList();
+		return scheduled(method).stream().map((schedule) -> {
+			String zone = environment.resolvePlaceholders(schedule.zone());
+			return environment.resolvePlaceholders(!schedule.cron().isEmpty()
+					? schedule.cron() + (zone.isEmpty() ? ZoneId.systemDefault().normalized() : zone)
+					: schedule.fixedRate() + schedule.fixedRateString() + "/" + schedule.fixedDelay()
+							+ schedule.fixedDelayString() + schedule.timeUnit());
+		}).sorted().toList();
 	}
 
 	/**
@@ -284,11 +291,12 @@ class LockDatabaseConfiguration {
 	 * @param threads makes the threads that watch them, and finds drivers
 	 * @param guarded has what this instance guards once that is known, and somebody wants
 	 * to know of other instances
+	 * @param sessions those that count members
 	 */
 	record Parts(AdvisoryLockProperties properties, SingleRunnerSettings settings,
 			ObjectProvider<JdbcConnectionDetails> connectionDetails, ObjectProvider<ServerJudge> judge,
 			ApplicationEventPublisher eventPublisher, LockScheduler.Threads threads,
-			AtomicReference<@Nullable String> guarded) {
+			AtomicReference<@Nullable String> guarded, Set<LockSession> sessions) {
 
 		/**
 		 * Return what carries session locks in the default database.
@@ -332,6 +340,7 @@ class LockDatabaseConfiguration {
 			String guards = this.guarded.get();
 			if (session != null && guards != null) {
 				session.countMembers(guards);
+				this.sessions.add(session);
 			}
 		}
 

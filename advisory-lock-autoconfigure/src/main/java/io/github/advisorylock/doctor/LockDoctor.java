@@ -103,12 +103,11 @@ public final class LockDoctor {
 		if (this.context.usesLocks()) {
 			Findings findings = new Findings();
 			this.examinations.forEach((examination) -> examination.examine(this.context, findings));
-			if (this.handler.act(findings)) {
-				List<String> methods = methods();
-				logger.info("Advisory locks are ready in " + scopes() + ": " + this.place.get()
-						+ String.join(", ", findings.seen()) + methods.get(0));
-				methods.stream().skip(1).forEach(logger::info);
-			}
+			String state = this.handler.act(findings) ? "ready" : "used, with what is warned of above,";
+			List<String> methods = methods();
+			logger.info("Advisory locks are " + state + " in " + scopes() + ": " + this.place.get()
+					+ String.join(", ", findings.seen()) + methods.get(0));
+			methods.stream().skip(1).forEach(logger::info);
 		}
 	}
 

@@ -17,7 +17,11 @@
 package io.github.advisorylock.actuate;
 
 import java.time.Duration;
+import java.time.ZoneId;
 import java.util.List;
+import java.util.TimeZone;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 
 import io.github.advisorylock.AdvisoryLockOperations;
 import io.github.advisorylock.HeldLock;
@@ -32,6 +36,8 @@ import io.github.advisorylock.testsupport.SettableTicker;
 import io.github.advisorylock.testsupport.TestPostgres;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.health.contributor.Health;
@@ -39,6 +45,7 @@ import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.ApplicationContext;
+import org.springframework.scheduling.annotation.Scheduled;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
@@ -106,11 +113,81 @@ class EndpointMembersTests {
 	}
 
 	@Test
+	void membersAreAlikeInWhatIsGuardedAndHow() {
+		Class<?>[] beans = { Placed.class, OtherJobs.class };
+		this.shown.withUserConfiguration(beans).run((first) -> {
+			try (HeldLock held = hold(first)) {
+				assertThat(held.isHeld()).isTrue();
+				assertThat(hashesBeside("key=placed", "cron=0 0 4 * * *", "advisory-lock.jobs.placed.max-run=1h",
+						"first=PT3S"))
+					.as("alike")
+					.isEqualTo(1);
+				assertThat(hashesBeside(this.shown.withUserConfiguration(OtherJobs.class, Placed.class)))
+					.as("beans in another order")
+					.isEqualTo(1);
+				assertThat(List.of("key=elsewhere", "cron=0 0 5 * * *", "zone=Asia/Kathmandu", "rate=PT2H",
+						"advisory-lock.scope=session", "advisory-lock.jobs.placed.scope=session",
+						"advisory-lock.jobs.placed.permits=2", "advisory-lock.remember-ticks=0"))
+					.allSatisfy((property) -> assertThat(hashesBeside(property)).isEqualTo(2));
+				assertThat(hashesBeside(this.shown.withUserConfiguration(Placed.class))).as("fewer beans").isEqualTo(2);
+			}
+		});
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "UTC, Etc/UTC, 1", "Europe/Berlin, Etc/UTC, 2", "GMT, Z, 1" })
+	void zoneOfTheJvmMattersWhereItPlansOtherTimes(String one, String other, int hashes) {
+		TimeZone before = TimeZone.getDefault();
+		try {
+			TimeZone.setDefault(TimeZone.getTimeZone(ZoneId.of(one)));
+			this.shown.withUserConfiguration(Placed.class).run((first) -> {
+				try (HeldLock held = hold(first)) {
+					assertThat(held.isHeld()).isTrue();
+					TimeZone.setDefault(TimeZone.getTimeZone(ZoneId.of(other)));
+					assertThat(hashesBeside(this.shown.withUserConfiguration(Placed.class))).isEqualTo(hashes);
+				}
+			});
+			this.shown.withUserConfiguration(Timers.class).run((first) -> {
+				try (HeldLock held = hold(first)) {
+					assertThat(held.isHeld()).isTrue();
+					TimeZone.setDefault(TimeZone.getTimeZone("Asia/Kathmandu"));
+					assertThat(hashesBeside(this.shown.withUserConfiguration(Timers.class))).isEqualTo(1);
+				}
+			});
+		}
+		finally {
+			TimeZone.setDefault(before);
+		}
+	}
+
+	@Test
 	void nobodyIsCountedWhereNoOneWantsToKnow() {
 		this.runner.withUserConfiguration(Jobs.class).run((context) -> {
 			context.getBean(Jobs.class).nightly();
 			assertThat(TestPostgres.members("shown-members")).isEmpty();
 		});
+	}
+
+	private int hashesBeside(String... properties) {
+		return hashesBeside(
+				this.shown.withUserConfiguration(Placed.class, OtherJobs.class).withPropertyValues(properties));
+	}
+
+	/**
+	 * Return how many hashes the members of a namespace have with another application, as
+	 * the lock table tells.
+	 */
+	private static int hashesBeside(ApplicationContextRunner runner) {
+		AtomicInteger hashes = new AtomicInteger();
+		runner.run((context) -> {
+			try (HeldLock held = hold(context, "beside")) {
+				assertThat(held.isHeld()).isTrue();
+				assertThat(TestPostgres.members("shown-members")).hasSize(2);
+				hashes.set(TestPostgres.memberLocks("shown-members").size() - 1);
+			}
+		});
+		await().until(() -> TestPostgres.members("shown-members").size() == 1);
+		return hashes.get();
 	}
 
 	/**
@@ -141,6 +218,29 @@ class EndpointMembersTests {
 
 		@SingleRunner(key = "nightly", scope = LockScope.SESSION)
 		void nightly() {
+		}
+
+	}
+
+	static class Placed {
+
+		@Scheduled(cron = "${cron:0 0 4 * * *}", zone = "${zone:}")
+		@SingleRunner("${key:placed}")
+		void placed() {
+		}
+
+		@Scheduled(fixedRateString = "${rate:PT1H}", initialDelayString = "${first:PT1H}")
+		@SingleRunner(key = "timer", permits = 3)
+		void timer() {
+		}
+
+	}
+
+	static class Timers {
+
+		@Scheduled(fixedRate = 1, timeUnit = TimeUnit.HOURS)
+		@SingleRunner("timers")
+		void timers() {
 		}
 
 	}

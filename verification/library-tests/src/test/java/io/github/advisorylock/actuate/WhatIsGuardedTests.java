@@ -37,9 +37,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 class WhatIsGuardedTests {
 
 	private static final String[] EXPOSED = { "management.endpoints.web.exposure.include=advisorylocks,health",
-			"management.endpoint.health.show-details=always", "advisory-lock.ledger.enabled=false",
-			// a warning stands in the place of the line
-			"advisory-lock.doctor.pool-size=off" };
+			"management.endpoint.health.show-details=always", "advisory-lock.ledger.enabled=false" };
 
 	private static final String NOT_ONCE = "one at a time, not once per tick or interval: ";
 
@@ -69,7 +67,7 @@ class WhatIsGuardedTests {
 
 	@Test
 	void ticksThatNothingRemembersAreNotToldAsOnce(CapturedOutput output) {
-		try (OperatedApplication application = OperatedApplication.start(Jobs.class, EXPOSED[0], EXPOSED[2], EXPOSED[3],
+		try (OperatedApplication application = OperatedApplication.start(Jobs.class, EXPOSED[0], EXPOSED[2],
 				"advisory-lock.remember-ticks=0")) {
 			assertOnce(application, output, "cron", NOT_ONCE + "'advisory-lock.remember-ticks' is 0");
 			assertThat(output).contains("; by-hand: one at a time");

@@ -257,9 +257,9 @@ class DoctorConfigurationTests {
 			.withBean(DataSource.class, () -> connections.pool(2))
 			.run((context) -> {
 				assertThat(context).hasNotFailed();
-				assertThat(output.getAll().lines().filter((line) -> line.contains("LockDoctor"))).singleElement()
+				assertThat(output.getAll().lines().filter((line) -> line.contains("WARN"))).singleElement()
 					.asString()
-					.contains("WARN", "The driver of the pool's connections can't be asked",
+					.contains("LockDoctor", "The driver of the pool's connections can't be asked",
 							"org.postgresql:postgresql", "isWrapperFor and unwrap",
 							"advisory-lock.doctor.foreign-driver");
 			});

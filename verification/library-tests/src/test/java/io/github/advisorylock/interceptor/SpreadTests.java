@@ -55,7 +55,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 @Tag("slow")
 class SpreadTests {
 
-	private static final int TICKS = 30;
+	private static final int TICKS = 100;
 
 	private static final Queue<Run> RUNS = new ConcurrentLinkedQueue<>();
 

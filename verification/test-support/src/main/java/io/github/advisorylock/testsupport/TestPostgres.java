@@ -233,7 +233,19 @@ public final class TestPostgres {
 	 * Return the processes that are members of a namespace, as the lock table tells.
 	 */
 	public static List<String> members(String namespace) {
-		return query("SELECT DISTINCT pid FROM pg_locks WHERE locktype = 'advisory' AND granted AND mode = 'ShareLock' "
+		return ofMembers("pid", namespace);
+	}
+
+	/**
+	 * Return the locks of all members of a namespace, as the lock table tells.
+	 */
+	public static List<String> memberLocks(String namespace) {
+		return ofMembers("objid", namespace);
+	}
+
+	private static List<String> ofMembers(String column, String namespace) {
+		return query("SELECT DISTINCT " + column
+				+ " FROM pg_locks WHERE locktype = 'advisory' AND granted AND mode = 'ShareLock' "
 				+ "AND database = (SELECT oid FROM pg_database WHERE datname = current_database()) AND "
 				+ family("'" + namespace + "'"));
 	}
