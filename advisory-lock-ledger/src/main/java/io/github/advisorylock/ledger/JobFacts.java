@@ -27,6 +27,8 @@ import java.util.stream.Stream;
 import io.github.advisorylock.interceptor.CronTicks;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.util.StringUtils;
+
 /**
  * What a job is, which the instances that have its method tell all others.
  *
@@ -65,6 +67,23 @@ record JobFacts(JobName name, @Nullable String method, @Nullable String scope, @
 	}
 
 	/**
+	 * Return when the job is called, and how it runs then, as it is told where instances
+	 * differ.
+	 */
+	Stream<String> inWords() {
+		int permits = StringUtils.countOccurrencesOf((this.lock != null) ? this.lock : "", ",") + 1;
+		String how = ("SESSION".equals(this.scope) ? " in scope SESSION" : "")
+				+ ((permits > 1) ? " with " + permits + " permits" : "")
+				+ ((this.maxRetries > 0) ? " with maxRetries " + this.maxRetries : "");
+		return times()
+			.map((one) -> one.inWords() + ((one.ticks() != null && !isOncePerTick()) ? " not PER_TICK" : "") + how);
+	}
+
+	private Stream<MethodSchedule> times() {
+		return (this.schedules != null) ? this.schedules.stream() : Stream.empty();
+	}
+
+	/**
 	 * Return the first tick after a time.
 	 */
 	@Nullable Instant nextTick(Instant now) {
@@ -87,8 +106,7 @@ record JobFacts(JobName name, @Nullable String method, @Nullable String scope, @
 	}
 
 	private <T extends Comparable<T>> @Nullable T first(Function<MethodSchedule, @Nullable T> question, Instant now) {
-		return ((this.schedules != null) ? this.schedules.stream() : Stream.<MethodSchedule>empty())
-			.map((schedule) -> question.apply(schedule.changed(this.changes, now)))
+		return times().map((schedule) -> question.apply(schedule.changed(this.changes, now)))
 			.filter(Objects::nonNull)
 			.min(Comparator.naturalOrder())
 			.orElse(null);

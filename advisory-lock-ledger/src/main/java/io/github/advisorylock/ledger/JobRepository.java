@@ -243,10 +243,9 @@ public class JobRepository {
 	private static Map<String, Set<String>> schedules(Collection<JobFacts> jobs, String namespace) {
 		Map<String, Set<String>> schedules = new TreeMap<>();
 		for (JobFacts job : jobs) {
-			List<MethodSchedule> times = job.schedules();
-			if (times != null && job.name().namespace().equals(namespace)) {
-				times.forEach((one) -> schedules.computeIfAbsent(job.name().key(), (key) -> new TreeSet<>())
-					.add(one.inWords() + ((job.maxRetries() > 0) ? " with maxRetries " + job.maxRetries() : "")));
+			if (job.name().namespace().equals(namespace)) {
+				job.inWords()
+					.forEach((one) -> schedules.computeIfAbsent(job.name().key(), (key) -> new TreeSet<>()).add(one));
 			}
 		}
 		return schedules;

@@ -20,6 +20,7 @@ import java.lang.reflect.Method;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.ZoneId;
+import java.time.ZoneOffset;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.TimeUnit;
@@ -152,7 +153,8 @@ record MethodSchedule(String type, @Nullable String expression, @Nullable ZoneId
 	 * Write it as a developer does.
 	 */
 	String inWords() {
-		return Stream.of(this.type, this.expression, this.zone, this.interval)
+		boolean utc = this.zone != null && this.zone.normalized() == ZoneOffset.UTC;
+		return Stream.of(this.type, this.expression, utc ? "UTC" : this.zone, this.interval)
 			.filter(Objects::nonNull)
 			.map(Object::toString)
 			.collect(Collectors.joining(" "));

@@ -28,6 +28,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 import org.springframework.scheduling.annotation.Scheduled;
 
@@ -73,23 +75,26 @@ class DifferingSchedulesTests {
 		}
 	}
 
-	@Test
-	void retriesThatAPropertyOfOneInstanceSetsAreTold() {
-		try (OperatedApplication first = start("2000")) {
+	@ParameterizedTest
+	@CsvSource(nullValues = "none",
+			value = { "nightly, max-retries=3, cron 0 0 3 * * * UTC with maxRetries %s, 1, 3",
+					"same, permits=2, cron 0 0 * * * * UTC not PER_TICK%s, '', ' with 2 permits'",
+					"same, scope=session, cron 0 0 * * * * UTC not PER_TICK%s, '', ' in scope SESSION'",
+					"same, paused=true, none, '', ''" })
+	void whatAPropertyOfOneInstanceSetsIsTold(String key, String property, String detail, String one, String other) {
+		try (OperatedApplication first = start("2000", "zone=Etc/UTC")) {
 			awaitSchedules("PT2S");
 			assertThat(differing(first)).isEmpty();
 		}
 		TestPostgres.execute("UPDATE operated_instance SET instance = 'other:1', stopped_at = NULL, seen_at = now() + "
 				+ "interval '50 seconds', started_at = now() - interval '1 hour'");
-		try (OperatedApplication second = start("2000", "advisory-lock.jobs.nightly.max-retries=3")) {
+		try (OperatedApplication second = start("2000", "advisory-lock.jobs." + key + "." + property)) {
 			awaitSchedules("PT2S");
 			TestPostgres
 				.execute("UPDATE operated_instance SET started_at = now() - interval '11 minutes' WHERE " + OWN);
-			assertThat(differing(second)).singleElement()
-				.satisfies((problem) -> assertThat(problem).containsEntry("key", "nightly")
-					.containsEntry("detail",
-							"cron 0 0 3 * * * UTC with maxRetries 1, but cron 0 0 3 * * * UTC with maxRetries 3 on "
-									+ new LockInstance(null).name()));
+			assertThat(differing(second)).extracting((problem) -> problem.get("key") + ": " + problem.get("detail"))
+				.isEqualTo((detail != null) ? List.of(key + ": " + detail.formatted(one) + ", but "
+						+ detail.formatted(other) + " on " + new LockInstance(null).name()) : List.of());
 		}
 	}
 
@@ -126,7 +131,7 @@ class DifferingSchedulesTests {
 		void nightly() {
 		}
 
-		@Scheduled(cron = "0 0 * * * *")
+		@Scheduled(cron = "0 0 * * * *", zone = "${zone:UTC}")
 		@SingleRunner("same")
 		void same() {
 		}
