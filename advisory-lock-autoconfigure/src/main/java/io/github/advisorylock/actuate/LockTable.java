@@ -75,7 +75,9 @@ final class LockTable {
 	 */
 	List<HolderDescriptor> holders(List<AdvisoryLockKey> keys, @Nullable RunDescriptor lastRun) {
 		RunDescriptor open = (lastRun != null && lastRun.finishedAt() == null) ? lastRun : null;
-		return entries(keys).filter(LockActivity.Entry::granted).map((entry) -> holder(entry, open)).toList();
+		return entries(keys).filter(LockActivity.Entry::granted)
+			.map((entry) -> holder(entry, keys.get(0).namespace(), open))
+			.toList();
 	}
 
 	List<WaiterDescriptor> waiters(List<AdvisoryLockKey> keys) {
@@ -89,11 +91,12 @@ final class LockTable {
 		return keys.stream().flatMap((key) -> this.entries.getOrDefault(LockNumber.of(key), List.of()).stream());
 	}
 
-	private HolderDescriptor holder(LockActivity.Entry entry, @Nullable RunDescriptor open) {
+	private HolderDescriptor holder(LockActivity.Entry entry, String namespace, @Nullable RunDescriptor open) {
 		ApplicationName name = entry.holderName();
 		String instance = (name != null) ? fullName(name.instance(), open) : null;
+		boolean isSession = name != null && name.isSession(namespace);
 		Instant since = (open != null && open.instance().equals(instance)) ? open.startedAt()
-				: entry.transactionStart();
+				: isSession ? null : entry.transactionStart();
 		return new HolderDescriptor(instance, entry.pid(), since, entry.application(), entry.user(), entry.client(),
 				entry.state(), this.redaction.apply(entry.query()));
 	}

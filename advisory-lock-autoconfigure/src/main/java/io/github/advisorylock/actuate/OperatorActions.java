@@ -315,7 +315,7 @@ final class OperatorActions {
 		LockNumber number = held.keySet().iterator().next();
 		Instant since = ActSubject.since(holder, last);
 		boolean ended = this.lockHolders.cancel(number, subject.lookedAt(looked, holder, last), subject.run(), user,
-				() -> this.lockHolders.find(number)
+				() -> this.lockHolders.find(number, key.namespace())
 					.stream()
 					.anyMatch((one) -> Objects.equals(one.pid(), holder.pid())
 							&& isSame(since, ActSubject.since(one, lastRun(key, redaction)))));
@@ -335,8 +335,7 @@ final class OperatorActions {
 	}
 
 	/**
-	 * A session of locks is in a transaction only while it executes a statement of its
-	 * own, which says nothing of the run.
+	 * A begin that is not known tells nothing.
 	 */
 	private static boolean isSame(@Nullable Instant since, @Nullable Instant now) {
 		return since == null || now == null || since.equals(now);
@@ -362,7 +361,7 @@ final class OperatorActions {
 		Map<LockNumber, List<LockHolders.Holder>> held = new LinkedHashMap<>();
 		for (int permit = 1; permit <= permits; permit++) {
 			LockNumber number = LockNumber.of(key.permit(permit));
-			List<LockHolders.Holder> holders = this.lockHolders.find(number);
+			List<LockHolders.Holder> holders = this.lockHolders.find(number, key.namespace());
 			if (!holders.isEmpty()) {
 				held.put(number, holders);
 			}

@@ -63,14 +63,16 @@ record RunStacks(GuardedApplication application, JobRegistry records, LockHolder
 		List<LockNumber> locks = IntStream.rangeClosed(1, AdvisoryLockKey.MAX_PERMITS)
 			.mapToObj((permit) -> LockNumber.of(key.permit(permit)))
 			.toList();
-		List<Holder> holders = this.holders.find(locks);
+		List<Holder> holders = this.holders.find(locks, key.namespace());
 		List<RemoteStack> own = this.application.stacks()
 			.apply(key)
 			.stream()
 			.map((stack) -> new RemoteStack(this.application.threads().instance().name(), stack))
 			.toList();
-		List<RemoteStack> answers = hasAll(holders, own) ? List.of() : this.records.ask(LockNumber.of(key),
-				this.holders::wake, (answered) -> hasAll(remaining(holders, locks), join(own, answered)), PATIENCE);
+		List<RemoteStack> answers = hasAll(holders, own) ? List.of()
+				: this.records.ask(LockNumber.of(key), this.holders::wake,
+						(answered) -> hasAll(remaining(holders, locks, key.namespace()), join(own, answered)),
+						PATIENCE);
 		List<RemoteStack> known = join(own, (answers != null) ? answers : List.of());
 		List<RunningDescriptor> runs = new ArrayList<>();
 		RunDescriptor last = this.records.job(JobId.of(key), this.redaction)
@@ -83,7 +85,7 @@ record RunStacks(GuardedApplication application, JobRegistry records, LockHolder
 					.filter(Objects::nonNull)
 					.findFirst()
 					.orElse(null))));
-		silent(remaining(holders, locks), known)
+		silent(remaining(holders, locks, key.namespace()), known)
 			.forEach((holder) -> runs.add(describeSilent(holder, ActSubject.since(holder, last), answers != null)));
 		return new StackDescriptor(this.application.threads().instance().name(), key.name(), key.namespace(),
 				List.copyOf(runs));
@@ -101,8 +103,8 @@ record RunStacks(GuardedApplication application, JobRegistry records, LockHolder
 	/**
 	 * Return who holds still. Who has begun since the question may not be in the answers.
 	 */
-	private List<Holder> remaining(List<Holder> holders, List<LockNumber> locks) {
-		List<Holder> now = new ArrayList<>(this.holders.find(locks));
+	private List<Holder> remaining(List<Holder> holders, List<LockNumber> locks, String namespace) {
+		List<Holder> now = new ArrayList<>(this.holders.find(locks, namespace));
 		return holders.stream().filter(now::remove).toList();
 	}
 

@@ -102,19 +102,22 @@ public class LockHolders {
 	/**
 	 * Return who holds a lock of this database.
 	 * @param number the lock
+	 * @param namespace the namespace of its key
 	 * @return its holders, of which there are several only where it is shared
 	 */
-	public List<Holder> find(LockNumber number) {
-		return find(List.of(number));
+	public List<Holder> find(LockNumber number, String namespace) {
+		return find(List.of(number), namespace);
 	}
 
 	/**
 	 * Return who holds some locks of this database.
 	 * @param numbers the locks, such as the permits of a key
+	 * @param namespace the namespace of their key
 	 * @return their holders, once for each lock that they hold
 	 */
-	public List<Holder> find(Collection<LockNumber> numbers) {
-		return this.jdbc.query(FIND, (statement) -> LockNumber.bind(statement, numbers), (row, index) -> read(row));
+	public List<Holder> find(Collection<LockNumber> numbers, String namespace) {
+		return this.jdbc.query(FIND, (statement) -> LockNumber.bind(statement, numbers),
+				(row, index) -> read(row, namespace));
 	}
 
 	/**
@@ -148,9 +151,11 @@ public class LockHolders {
 		}, LockSession.CANCEL_CHANNEL, text);
 	}
 
-	private static Holder read(ResultSet row) throws SQLException {
+	private static Holder read(ResultSet row, String namespace) throws SQLException {
 		Integer pid = row.getObject("pid", Integer.class);
-		OffsetDateTime begin = row.getObject("xact_start", OffsetDateTime.class);
+		ApplicationName name = ApplicationName.parse(row.getString("application_name"));
+		boolean isSession = name != null && name.isSession(namespace);
+		OffsetDateTime begin = isSession ? null : row.getObject("xact_start", OffsetDateTime.class);
 		return new Holder(pid, row.getString("application_name"), row.getString("usename"), row.getString("prepared"),
 				row.getString("stranger"), (begin != null) ? begin.toInstant() : null);
 	}
@@ -215,7 +220,8 @@ public class LockHolders {
 	 * @param stranger the login of this instance, if the holder is not seen to share a
 	 * role with it, and may not believe what it says
 	 * @param transactionStart since when it is in a transaction, {@code null} if it is
-	 * not, or this role may not see it
+	 * not, or this role may not see it, or it is a lock session: such a one is while it
+	 * executes a statement of its own
 	 */
 	public record Holder(@Nullable Integer pid, @Nullable String application, @Nullable String role,
 			@Nullable String prepared, @Nullable String stranger, @Nullable Instant transactionStart) {

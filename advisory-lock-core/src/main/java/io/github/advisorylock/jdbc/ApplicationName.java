@@ -64,9 +64,22 @@ public record ApplicationName(String subject, String instance) {
 	 */
 	static String of(String subject, LockInstance instance) {
 		String by = instance.name();
-		String suffix = "@" + by.substring(Math.max(0, by.length() - LONGEST_INSTANCE));
-		int end = Math.min(subject.length(), MAX_LENGTH - PREFIX.length() - suffix.length());
-		char[] name = (PREFIX + subject.substring(0, end) + suffix).toCharArray();
+		return of(subject, by.substring(Math.max(0, by.length() - LONGEST_INSTANCE)));
+	}
+
+	/**
+	 * Return whether the connection has session locks of a namespace. When a transaction
+	 * of it began says nothing of them.
+	 * @param namespace the namespace, which no key should be named like
+	 * @return whether it is a lock session, as far as its name tells
+	 */
+	public boolean isSession(String namespace) {
+		return of(namespace, this.instance).equals(of(this.subject, this.instance));
+	}
+
+	private static String of(String subject, String instance) {
+		int end = Math.min(subject.length(), MAX_LENGTH - PREFIX.length() - 1 - instance.length());
+		char[] name = (PREFIX + subject.substring(0, Math.max(0, end)) + "@" + instance).toCharArray();
 		for (int i = 0; i < name.length; i++) {
 			name[i] = (name[i] >= ' ' && name[i] <= '~') ? name[i] : '?';
 		}

@@ -225,7 +225,7 @@ FROM (
     j.cancelled_at, j.open_tick, j.next_at, coalesce(l.held, false) AS held, l.lock IS NOT NULL AS wanted, l.waiting_since,
     -- a run in scope SESSION is in its row from its start on, one in scope TRANSACTION began with its transaction
     CASE WHEN j.last_started_at > coalesce(j.last_finished_at, '-infinity') AND j.scope IS DISTINCT FROM 'TRANSACTION'
-      THEN j.last_started_at ELSE l.held_since END AS running_since,
+      THEN j.last_started_at WHEN j.scope IS DISTINCT FROM 'SESSION' THEN l.held_since END AS running_since,
     CASE WHEN p.key IS NULL THEN a.paused_at ELSE p.paused_at END AS paused_at,
     -- no failure while a run is under way
     CASE WHEN l.held THEN NULL WHEN j.template = j.key THEN t.outcome WHEN j.last_outcome NOT IN ('EXECUTED', 'CANCELLED')

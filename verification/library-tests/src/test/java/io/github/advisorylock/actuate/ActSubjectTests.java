@@ -17,6 +17,9 @@
 package io.github.advisorylock.actuate;
 
 import java.net.http.HttpResponse;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
 import java.time.Instant;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
@@ -36,6 +39,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.postgresql.PGConnection;
 
 import org.springframework.context.annotation.Import;
 import org.springframework.scheduling.annotation.Scheduled;
@@ -158,6 +162,34 @@ class ActSubjectTests {
 			assertThat(second).isNotDone();
 			other.bean(Jobs.class).finish();
 			await().until(second::isDone);
+		}
+	}
+
+	/**
+	 * A session of locks is in a transaction while it executes a statement.
+	 */
+	@Test
+	void statementOfALockSessionIsNotTheBeginOfARun() throws SQLException {
+		try (Connection session = TestPostgres.open();
+				Statement statement = session.createStatement();
+				Connection listener = TestPostgres.open()) {
+			listener.createStatement().execute("LISTEN advisory_lock_cancel");
+			session.setAutoCommit(false);
+			statement.execute("SET application_name = 'al:shop@other-host:77'");
+			statement.execute("SELECT pg_advisory_lock(" + AdvisoryLockKey.of("shop", "session").value() + ")");
+			assertThat(EndpointAnswer.job(asked, "session").get("holders")).asString()
+				.contains("other-host:77")
+				.doesNotContain("since");
+			assertThat(TestPostgres.query(
+					"SELECT state || coalesce(' since ' || since, '') FROM operated_job_state WHERE key = 'session'"))
+				.containsExactly("running");
+			String now = read(asked, "session", "$.time");
+			CompletableFuture<HttpResponse<String>> answer = CompletableFuture
+				.supplyAsync(() -> cancel(asked, "session", "\"since\":\"" + now + "\""));
+			await()
+				.until(() -> answer.isDone() || listener.unwrap(PGConnection.class).getNotifications(100).length > 0);
+			statement.execute("SELECT pg_advisory_unlock_all()");
+			assertThat(answer.join().body()).contains("\"outcome\":\"ENDED\"");
 		}
 	}
 

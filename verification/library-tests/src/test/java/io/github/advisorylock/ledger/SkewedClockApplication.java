@@ -64,7 +64,7 @@ public class SkewedClockApplication {
 
 	static final String LEDGER = "skewed_clock_";
 
-	static final String KEY = "skewed-clock";
+	static final String NAME = "skewed-clock";
 
 	static final Duration GAP = Duration.ofSeconds(2);
 
@@ -76,8 +76,8 @@ public class SkewedClockApplication {
 		this.jdbc = jdbc;
 	}
 
-	@Scheduled(cron = "*/2 * * * * *", zone = "UTC")
-	@SingleRunner(key = KEY, once = Once.PER_TICK)
+	@Scheduled(cron = "${cron:*/2 * * * * *}", zone = "UTC")
+	@SingleRunner(key = NAME, once = Once.PER_TICK)
 	void work() {
 		long token = LockContext.current().orElseThrow().fencingToken().orElseThrow();
 		this.jdbc.update("INSERT INTO " + TABLE + " VALUES (?, ?, ?)", tickByOwnClock(), token,
@@ -119,7 +119,7 @@ public class SkewedClockApplication {
 	public static void main(String[] args) throws IOException {
 		try (ConfigurableApplicationContext context = new SpringApplicationBuilder(SkewedClockApplication.class)
 			.web(WebApplicationType.NONE)
-			.properties("spring.application.name=skewed-clock", "advisory-lock.ledger.initialize-schema=always",
+			.properties("spring.application.name=" + NAME, "advisory-lock.ledger.initialize-schema=always",
 					"advisory-lock.ledger.table-prefix=" + LEDGER, "advisory-lock.ledger.keep-runs.count=1000000")
 			.run(args)) {
 			SkewedClockApplication application = context.getBean(SkewedClockApplication.class);

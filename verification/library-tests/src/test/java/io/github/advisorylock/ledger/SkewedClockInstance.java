@@ -53,13 +53,14 @@ final class SkewedClockInstance implements AutoCloseable {
 	/**
 	 * Start an instance.
 	 * @param skew how far its clock is ahead
+	 * @param cron its schedule
 	 */
-	static SkewedClockInstance start(Duration skew, Path directory) throws IOException {
-		Path log = directory.resolve("ahead-by" + skew.toMillis() + ".log");
+	static SkewedClockInstance start(Duration skew, Path directory, String cron) throws IOException {
+		Path log = Files.createTempFile(directory, "ahead-by" + skew.toMillis(), ".log");
 		ProcessBuilder builder = new ProcessBuilder(Path.of(System.getProperty("java.home"), "bin", "java").toString(),
 				"-XX:TieredStopAtLevel=1", "-Xmx128m", "-cp", System.getProperty("java.class.path"),
 				SkewedClockApplication.class.getName(), "--spring.datasource.url=" + TestPostgres.url(),
-				"--spring.datasource.hikari.maximum-pool-size=2")
+				"--spring.datasource.hikari.maximum-pool-size=2", "--cron=" + cron)
 			.redirectErrorStream(true)
 			.redirectOutput(log.toFile());
 		builder.environment().putAll(WrongClock.environment(skew));
@@ -83,6 +84,13 @@ final class SkewedClockInstance implements AutoCloseable {
 
 	long pid() {
 		return this.process.pid();
+	}
+
+	/**
+	 * Send the instance a signal, such as {@code STOP} or {@code CONT}.
+	 */
+	void signal(String name) throws IOException, InterruptedException {
+		assertThat(new ProcessBuilder("kill", "-" + name, String.valueOf(pid())).start().waitFor()).isZero();
 	}
 
 	/**

@@ -21,8 +21,10 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.LongStream;
 
+import io.github.advisorylock.testsupport.LockContextRunner;
 import io.github.advisorylock.testsupport.TestPostgres;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
@@ -48,6 +50,10 @@ class SkewedClockSoakTests {
 
 	private static final long GAP = SkewedClockApplication.GAP.toSeconds();
 
+	private static final String EACH_SECOND = "* * * * * *";
+
+	private static final String EVEN_SECONDS = "*/2 * * * * *";
+
 	private static final String EFFECTS = "SELECT tick FROM " + SkewedClockApplication.TABLE
 			+ " WHERE tick BETWEEN %d AND %d ORDER BY tick";
 
@@ -64,6 +70,8 @@ class SkewedClockSoakTests {
 		TestPostgres.execute("DROP TABLE IF EXISTS " + SkewedClockApplication.TABLE);
 		TestPostgres.execute(
 				"CREATE TABLE " + SkewedClockApplication.TABLE + " (tick bigint, fencing_token bigint, pid bigint)");
+		TestPostgres.execute("DO $$ BEGIN IF to_regclass('skewed_clock_schedule') IS NOT NULL THEN "
+				+ "DELETE FROM skewed_clock_schedule; DELETE FROM skewed_clock_job; DELETE FROM skewed_clock_run; END IF; END $$");
 	}
 
 	@AfterEach
@@ -75,9 +83,9 @@ class SkewedClockSoakTests {
 
 	@Test
 	void tickRunsOnceOnClocksThatDifferAndNoneIsMissed() throws Exception {
-		SkewedClockInstance ahead = start(Duration.ofMillis(300));
-		SkewedClockInstance right = start(Duration.ZERO);
-		SkewedClockInstance behind = start(Duration.ofSeconds(-2));
+		SkewedClockInstance ahead = start(Duration.ofMillis(300), EVEN_SECONDS);
+		SkewedClockInstance right = start(Duration.ZERO, EVEN_SECONDS);
+		SkewedClockInstance behind = start(Duration.ofSeconds(-2), EVEN_SECONDS);
 		for (SkewedClockInstance instance : this.instances) {
 			instance.awaitStart();
 		}
@@ -90,6 +98,47 @@ class SkewedClockSoakTests {
 		awaitRunsOf(right);
 		right.close();
 		check(first, awaitRunsOf(behind));
+	}
+
+	/**
+	 * The instance that is ahead is at the next tick while the others are at this one.
+	 */
+	@Test
+	void scheduleIsAnotherOneFromOneTickToTheNextWhereverAnInstanceIs() throws Exception {
+		start(Duration.ofSeconds(5), EACH_SECOND).awaitStart();
+		start(Duration.ZERO, EACH_SECOND).awaitStart();
+		SkewedClockInstance stopped = start(Duration.ZERO, EACH_SECOND);
+		stopped.awaitStart();
+		awaitRunsOf(this.instances.get(0));
+		stopped.signal("STOP");
+		long from = reschedule("*/5 * * * * *");
+		awaitDatabaseClock(from + 2);
+		SkewedClockInstance late = start(Duration.ZERO, EACH_SECOND);
+		late.awaitStart();
+		stopped.signal("CONT");
+		long last = from + DURATION.toSeconds();
+		awaitDatabaseClock(last + 5);
+		assertThat(longs(RUNS.formatted(from, last)))
+			.isEqualTo(LongStream.rangeClosed(from, last).filter((tick) -> tick % 5 == 0).boxed().toList());
+		assertThat(longs(RUNS.formatted(0, from - 1))).doesNotHaveDuplicates().endsWith(from - 2, from - 1);
+		assertThat(stopped.skips()).containsKey("ALREADY_RAN");
+		assertThat(late.skips()).containsOnlyKeys("ALREADY_RAN");
+	}
+
+	/**
+	 * Give the job another schedule as an operator does.
+	 * @return from when on it holds
+	 */
+	private static long reschedule(String cron) {
+		AtomicLong from = new AtomicLong();
+		LockContextRunner.create()
+			.withPropertyValues("spring.application.name=" + SkewedClockApplication.NAME,
+					"advisory-lock.ledger.enabled=true", "advisory-lock.ledger.initialize-schema=always",
+					"advisory-lock.ledger.table-prefix=" + SkewedClockApplication.LEDGER)
+			.run((context) -> from.set(context.getBean(PostgresAdvisoryLockLedger.class)
+				.reschedule(SkewedClockApplication.NAME, cron, null, "alice", null)
+				.getEpochSecond()));
+		return from.get();
 	}
 
 	/**
@@ -142,8 +191,8 @@ class SkewedClockSoakTests {
 		return TestPostgres.query(query).stream().map(Long::valueOf).toList();
 	}
 
-	private SkewedClockInstance start(Duration skew) throws IOException {
-		SkewedClockInstance instance = SkewedClockInstance.start(skew, this.directory);
+	private SkewedClockInstance start(Duration skew, String cron) throws IOException {
+		SkewedClockInstance instance = SkewedClockInstance.start(skew, this.directory, cron);
 		this.instances.add(instance);
 		return instance;
 	}

@@ -64,13 +64,22 @@ class LockHoldersTests {
 	@Test
 	void lockWithTheSameNumberInAnotherDatabaseIsAnother() {
 		LockHolders other = new LockHolders(new JdbcTemplate(new DriverManagerDataSource(ReportingDatabase.url())));
-		assertThat(other.find(NUMBER)).isEmpty();
-		assertThat(this.holders.find(NUMBER)).hasSize(1);
+		assertThat(other.find(NUMBER, "shop")).isEmpty();
+		assertThat(this.holders.find(NUMBER, "shop")).hasSize(1);
+	}
+
+	@Test
+	void statementOfALockSessionMakesNoOtherHolderOfIt() throws SQLException {
+		LockHolders.Holder idle = find();
+		execute("BEGIN");
+		assertThat(find()).isEqualTo(idle);
+		execute("SET application_name = 'al:shop-report@other-host:77'");
+		assertThat(find().transactionStart()).isNotNull();
 	}
 
 	private LockHolders.Holder find() {
-		assertThat(this.holders.find(NUMBER)).hasSize(1);
-		return this.holders.find(NUMBER).get(0);
+		assertThat(this.holders.find(NUMBER, "shop")).hasSize(1);
+		return this.holders.find(NUMBER, "shop").get(0);
 	}
 
 	private void execute(String sql) throws SQLException {
