@@ -41,6 +41,7 @@ import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.LockScope;
@@ -455,17 +456,20 @@ public class JobRepository {
 	 */
 	public List<LedgerRun> latest(String namespace, LedgerRun.@Nullable Outcome outcome, @Nullable String instance,
 			@Nullable Instant from, @Nullable Instant to, int limit) {
-		return read((client) -> {
-			JdbcClient.StatementSpec statement = client
-				.sql(this.tables.in(JobStatements.latest(outcome, instance != null)))
-				.param("namespace", namespace)
-				.param("from", (from != null) ? from.atOffset(ZoneOffset.UTC) : null, Types.TIMESTAMP_WITH_TIMEZONE)
-				.param("to", (to != null) ? to.atOffset(ZoneOffset.UTC) : null, Types.TIMESTAMP_WITH_TIMEZONE)
-				.param("limit", limit);
-			return ((instance != null) ? statement.param("instance", text(instance)) : statement)
-				.query(JobRepository::run)
-				.list();
-		});
+		Stream<LedgerRun.Outcome> ends = (outcome != null) ? Stream.of(outcome) : Stream.of(LedgerRun.Outcome.values());
+		String sql = (instance != null) ? JobStatements.LATEST_OF_INSTANCE : JobStatements.LATEST;
+		return read((client) -> client.sql(this.tables.in(sql))
+			.param("badEnds",
+					new SqlArrayValue("text",
+							ends.map((end) -> (end != LedgerRun.Outcome.EXECUTED) ? end.name() : "").toArray()))
+			.param("ended", outcome != null)
+			.param("namespace", namespace)
+			.param("instance", (instance != null) ? text(instance) : null, Types.VARCHAR)
+			.param("from", (from != null) ? from.atOffset(ZoneOffset.UTC) : null, Types.TIMESTAMP_WITH_TIMEZONE)
+			.param("to", (to != null) ? to.atOffset(ZoneOffset.UTC) : null, Types.TIMESTAMP_WITH_TIMEZONE)
+			.param("limit", limit)
+			.query(JobRepository::run)
+			.list());
 	}
 
 	/**

@@ -16,8 +16,6 @@
 
 package io.github.advisorylock.ledger;
 
-import org.jspecify.annotations.Nullable;
-
 /**
  * The SQL of what is read about jobs, their runs and instances, and of what instances say
  * of themselves and their jobs. Parameters are named; durations are in microseconds.
@@ -315,30 +313,28 @@ final class JobStatements {
 			""";
 
 	/**
-	 * The latest runs of all jobs of a namespace. What else they must be comes behind it,
-	 * and {@link #LATEST_FIRST}.
+	 * The latest runs of all jobs of a namespace, for each way to end apart, so that an
+	 * index has them in their order, however rare they are.
 	 */
-	private static final String LATEST = """
-			SELECT r.id, r.namespace, r.key, r.tick, r.attempt, r.scope, r.instance, r.fencing_token, r.started_at,
-			  r.finished_at, r.outcome, r.error, r.error_class, r.trace_id, NULL AS stack_trace, NULL AS hang_stack
-			FROM {run} r WHERE r.namespace = :namespace
-			  AND r.started_at >= coalesce(CAST(:from AS timestamptz), '-infinity')
-			  AND r.started_at < coalesce(CAST(:to AS timestamptz), 'infinity')
+	static final String LATEST = """
+			SELECT r.*, NULL AS stack_trace, NULL AS hang_stack
+			FROM pg_catalog.unnest(CAST(:badEnds AS text[])) e (bad_end) CROSS JOIN LATERAL (
+			  SELECT r.id, r.namespace, r.key, r.tick, r.attempt, r.scope, r.instance, r.fencing_token, r.started_at,
+			    r.finished_at, r.outcome, r.error, r.error_class, r.trace_id
+			  FROM {run} r WHERE r.namespace = :namespace AND r.bad_end = e.bad_end
+			    AND r.started_at >= coalesce(CAST(:from AS timestamptz), '-infinity')
+			    AND r.started_at < coalesce(CAST(:to AS timestamptz), 'infinity')
+			    AND (r.finished_at IS NOT NULL OR NOT :ended)
+			  ORDER BY r.started_at DESC, r.fencing_token DESC LIMIT :limit
+			) r
+			ORDER BY r.started_at DESC, r.fencing_token DESC LIMIT :limit
 			""";
 
-	private static final String LATEST_FIRST = " ORDER BY r.started_at DESC, r.fencing_token DESC LIMIT :limit";
-
 	/**
-	 * Return the statement for the latest runs. What is not asked for is not in it, as no
-	 * index would serve all of these questions.
-	 * @param outcome how they have ended, {@code null} for any way
-	 * @param ofInstance whether they are those of one instance
+	 * As {@link #LATEST}, of one instance, which has an index of its own.
 	 */
-	static String latest(LedgerRun.@Nullable Outcome outcome, boolean ofInstance) {
-		String ended = (outcome == null) ? "" : (outcome == LedgerRun.Outcome.EXECUTED) ? " AND r.outcome = 'EXECUTED'"
-				: " AND r.failed AND r.outcome = '" + outcome + "'";
-		return LATEST + ended + (ofInstance ? " AND r.instance = :instance" : "") + LATEST_FIRST;
-	}
+	static final String LATEST_OF_INSTANCE = LATEST.replace("r.namespace = :namespace",
+			"r.namespace = :namespace AND r.instance = :instance");
 
 	/**
 	 * The last runs of a key, the last one that is over with its stack traces, and one

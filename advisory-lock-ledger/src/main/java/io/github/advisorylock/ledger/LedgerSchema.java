@@ -77,7 +77,7 @@ record LedgerSchema(LedgerConnections connections, LedgerSettings settings) {
 			FROM (VALUES ('job', 'namespace, key', 'first_seen_at, last_tick, last_started_at, last_finished_at, last_outcome, '
 			      || 'fencing_token, template, resumed_at, open_tick, attempts, failed_attempts, given_up, cancelled_at, failures, retry_at, '
 			      || 'next_at, remember_until, held_until, held_since, method, scope, schedules, once, min_interval, catch_up, period, recorded, lock'),
-			    ('run', 'namespace, key, fencing_token', 'id, tick, scope, instance, started_at, finished_at, outcome, failed, error, '
+			    ('run', 'namespace, key, fencing_token', 'id, tick, scope, instance, started_at, finished_at, outcome, failed, bad_end, error, '
 			      || 'error_class, attempt, template, lock, keep_until, trace_id, stack_trace, hang_stack'),
 			    ('completion', 'namespace, key', 'completed_at, remember_until, result'),
 			    ('instance', 'namespace, instance, born_at', 'started_at, seen_at, stopped_at, version, library, clock_skew_ms, '
@@ -109,8 +109,8 @@ record LedgerSchema(LedgerConnections connections, LedgerSettings settings) {
 			    CASE WHEN o.relkind = 'f' THEN 'a foreign table' WHEN o.relkind = 'v' AND w.kind <> 'job_state' THEN 'a view' END
 			      AS other_kind,
 			    CASE WHEN w.kind = 'job_state' THEN pg_catalog.pg_get_viewdef(o.oid) NOT LIKE '%CANCELLED%'
-			      WHEN w.kind = 'instance' THEN 2 > (SELECT count(*) FROM pg_catalog.pg_attribute a
-			        WHERE a.attrelid = o.oid AND a.attname IN ('schedules', 'drained_at'))
+			      WHEN w.kind IN ('instance', 'run') AND 2 > (SELECT count(*) FROM pg_catalog.pg_attribute a
+			        WHERE a.attrelid = o.oid AND a.attname IN ('schedules', 'drained_at', 'outcome', 'bad_end')) THEN true
 			      ELSE EXISTS (SELECT FROM pg_catalog.pg_constraint k CROSS JOIN LATERAL pg_catalog.pg_get_constraintdef(k.oid) d (text)
 			        WHERE k.conrelid = o.oid AND k.contype = 'c' AND d.text LIKE '%ABANDONED%' AND d.text NOT LIKE '%CANCELLED%')
 			      END AS outdated,
@@ -352,8 +352,8 @@ record LedgerSchema(LedgerConnections connections, LedgerSettings settings) {
 
 	private static boolean isFor(FoundTable table, String part) {
 		String name = LedgerSettings.DEFAULT_TABLE_PREFIX + table.kind() + " ";
-		return part.contains(" OR REPLACE VIEW " + name)
-				|| part.contains(((table.name() == null) ? " IF NOT EXISTS " : "ALTER TABLE ") + name);
+		return part.contains(" OR REPLACE VIEW " + name) || part.contains("ALTER TABLE " + name)
+				|| (table.name() == null && part.contains(" IF NOT EXISTS " + name));
 	}
 
 	/**

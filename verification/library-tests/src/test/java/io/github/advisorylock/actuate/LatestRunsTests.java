@@ -180,32 +180,32 @@ class LatestRunsTests {
 
 		@Scheduled(cron = "0 0 2 * * *", zone = "UTC")
 		@SingleRunner("report")
-		public void report() {
+		void report() {
 		}
 
 		@Scheduled(cron = "0 0 2 * * *", zone = "UTC")
 		@SingleRunner(key = "fail", scope = LockScope.SESSION)
-		public void fail() {
+		void fail() {
 			throw new IllegalStateException("expected");
 		}
 
 		@Scheduled(cron = "0 0 2-4 * * *", zone = "UTC")
 		@SingleRunner("hourly")
-		public void hourly() {
+		void hourly() {
 		}
 
 		@Scheduled(cron = "0 0 2 * * *", zone = "UTC")
 		@SingleRunner("paused")
-		public void paused() {
+		void paused() {
 		}
 
 		@Scheduled(cron = "*/30 * * 31 12 *", zone = "UTC")
 		@SingleRunner("often")
-		public void often() {
+		void often() {
 		}
 
 		@SingleRunner(key = "export", scope = LockScope.SESSION)
-		public void export() {
+		void export() {
 		}
 
 	}

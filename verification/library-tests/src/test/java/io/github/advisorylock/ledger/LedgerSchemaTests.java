@@ -96,7 +96,7 @@ class LedgerSchemaTests {
 				"advisory_lock_question: id, lock, asked_at, instances, threads, thread_states, stacks, processes",
 				"advisory_lock_run: id, namespace, key, tick, scope, instance, fencing_token, started_at, finished_at, "
 						+ "outcome, failed, error, error_class, attempt, template, lock, keep_until, trace_id, stack_trace, "
-						+ "hang_stack",
+						+ "hang_stack, bad_end",
 				"advisory_lock_schedule: namespace, key, expression, zone, effective_at, changed_at, changed_by, "
 						+ "reason, schedules"));
 	}
@@ -241,11 +241,14 @@ class LedgerSchemaTests {
 		assertThat(analysis.getDescription()).contains("advisory_lock_instance lacks schedules");
 		TestPostgres.execute("ALTER TABLE " + prefix + "instance DROP COLUMN backend, DROP COLUMN drained_at, "
 				+ "DROP COLUMN drained_by");
+		TestPostgres.execute("ALTER TABLE " + prefix + "run DROP COLUMN bad_end");
+		assertThat(indexesOfLatestRuns()).isEmpty();
 		always(this.runner).run((context) -> assertThat(context.getBean(Payments.class).pay("1")).isNull());
 		this.runner.withPropertyValues("advisory-lock.ledger.initialize-schema=never").run((context) -> {
 			assertThat(context).hasNotFailed();
 			TestPostgres.execute("UPDATE " + prefix + "run SET outcome = 'CANCELLED'");
 		});
+		assertThat(indexesOfLatestRuns()).hasSize(2);
 	}
 
 	@Test
@@ -254,8 +257,16 @@ class LedgerSchemaTests {
 				+ new ClassPathResource(LedgerSchemaException.LOCATION).getContentAsString(StandardCharsets.UTF_8);
 		TestPostgres.execute(script);
 		this.runner.run((context) -> assertThat(context.getBean(Payments.class).pay("1")).isEqualTo("paid"));
+		TestPostgres.execute("ALTER TABLE " + this.schema + ".advisory_lock_run DROP COLUMN bad_end");
 		TestPostgres.execute(script);
+		assertThat(indexesOfLatestRuns()).hasSize(2);
+		assertThat(query("SELECT bad_end FROM %s.advisory_lock_run")).containsExactly("");
 		this.runner.run((context) -> assertThat(context.getBean(Payments.class).pay("1")).isNull());
+	}
+
+	private List<String> indexesOfLatestRuns() {
+		return query(
+				"SELECT indexname FROM pg_indexes WHERE schemaname || '.' = '%s.' AND indexname LIKE '%%latest%%'");
 	}
 
 	@Test
