@@ -16,6 +16,7 @@
 
 package io.github.advisorylock.autoconfigure;
 
+import java.util.List;
 import java.util.function.Supplier;
 
 import io.github.advisorylock.AdvisoryLockKeyFactory;
@@ -29,6 +30,7 @@ import io.github.advisorylock.connection.PooledConnectionPreparation;
 import io.github.advisorylock.database.LockDatabases;
 import io.github.advisorylock.interceptor.PlannedTimeScheduler;
 import io.github.advisorylock.interceptor.SingleRunnerObserver;
+import io.github.advisorylock.interceptor.SingleRunnerOperation;
 import io.github.advisorylock.interceptor.UnguardedLockOperations;
 import io.github.advisorylock.jdbc.LockLifecycle;
 import io.github.advisorylock.jdbc.LockScheduler;
@@ -162,9 +164,13 @@ public final class AdvisoryLockAutoConfiguration {
 	static BeanFactoryPostProcessor advisoryLockPlannedTimes(Environment environment) {
 		return (beanFactory) -> {
 			leaveUnread(beanFactory, environment);
-			SchedulingConfigurer configurer = PlannedTimeScheduler.configurer(
-					(task) -> beanFactory.getBean(SingleRunnerAnnotationBeanPostProcessor.class).planned(task),
-					() -> LockDatabaseConfiguration.spread(beanFactory));
+			SchedulingConfigurer configurer = PlannedTimeScheduler.configurer((task) -> {
+				List<SingleRunnerOperation> operations = beanFactory
+					.getBean(SingleRunnerAnnotationBeanPostProcessor.class)
+					.planned(task);
+				operations.forEach((operation) -> LockDatabaseConfiguration.openAhead(beanFactory, operation));
+				return operations;
+			}, () -> LockDatabaseConfiguration.spread(beanFactory));
 			beanFactory.registerSingleton("advisoryLockPlannedTimesFirst", new FirstSchedulingConfigurer(configurer));
 			beanFactory.registerSingleton("advisoryLockPlannedTimesLast", configurer);
 		};

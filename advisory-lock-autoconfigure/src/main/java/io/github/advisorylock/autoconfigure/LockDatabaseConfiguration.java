@@ -17,6 +17,7 @@
 package io.github.advisorylock.autoconfigure;
 
 import java.time.Duration;
+import java.time.Instant;
 import java.time.ZoneId;
 import java.util.Comparator;
 import java.util.List;
@@ -32,6 +33,7 @@ import javax.sql.DataSource;
 
 import io.github.advisorylock.AdvisoryLockConfigurationException;
 import io.github.advisorylock.AdvisoryLockOperations;
+import io.github.advisorylock.LockScope;
 import io.github.advisorylock.annotation.SingleRunnerAnnotationBeanPostProcessor;
 import io.github.advisorylock.annotation.SingleRunnerMethod;
 import io.github.advisorylock.annotation.SingleRunnerSettings;
@@ -193,6 +195,24 @@ class LockDatabaseConfiguration {
 				.mapToObj((members) -> new PlannedTimeScheduler.Spread(most, members, session.place())))
 			.max(Comparator.comparingInt(PlannedTimeScheduler.Spread::members))
 			.orElse(null);
+	}
+
+	/**
+	 * Have the session opened before the first call of a method for a tick needs it,
+	 * where calls are spread over the members.
+	 */
+	static void openAhead(ConfigurableListableBeanFactory beanFactory, SingleRunnerOperation operation) {
+		Instant now = Instant.now();
+		Instant tick = operation.nextTick(now);
+		if (tick != null && (operation.scope() == LockScope.SESSION || operation.remembersTicks())
+				&& beanFactory.getSingleton("advisoryLockDatabaseParts") instanceof Parts parts
+				&& !parts.properties().spread().isZero()
+				&& beanFactory.getSingleton("advisoryLockDatabases") instanceof LockDatabases databases) {
+			LockSession session = databases.of(operation.transactionManager()).session().get();
+			if (session != null) {
+				session.openWithin(Duration.between(now, tick));
+			}
+		}
 	}
 
 	/**

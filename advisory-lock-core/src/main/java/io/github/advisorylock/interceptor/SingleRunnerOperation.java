@@ -354,6 +354,16 @@ public final class SingleRunnerOperation {
 	}
 
 	/**
+	 * Return for which tick the method is called next.
+	 * @param time a time
+	 * @return the first tick after that, {@code null} if the method has none
+	 */
+	public @Nullable Instant nextTick(Instant time) {
+		CronTicks ticks = this.schedule.current();
+		return (ticks != null) ? ticks.nextAfter(time) : null;
+	}
+
+	/**
 	 * Return when the method is called.
 	 */
 	ScheduledTicks schedule() {

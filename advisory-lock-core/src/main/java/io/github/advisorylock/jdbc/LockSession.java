@@ -524,6 +524,16 @@ public final class LockSession implements AutoCloseable {
 	}
 
 	/**
+	 * Open the connection before a call needs it: instances whose calls are due at one
+	 * instant log in one after the other then. Nothing is done where it would be closed
+	 * again before that. Never waits.
+	 * @param left the time until the call
+	 */
+	public void openWithin(Duration left) {
+		this.upkeep.openWithin(left);
+	}
+
+	/**
 	 * Let the next attempt to open the connection be made though one has just been
 	 * refused.
 	 */

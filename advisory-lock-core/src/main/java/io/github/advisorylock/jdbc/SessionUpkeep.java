@@ -18,6 +18,7 @@ package io.github.advisorylock.jdbc;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.ThreadLocalRandom;
 
 import io.github.advisorylock.jdbc.SessionCommand.Trait;
 import org.apache.commons.logging.Log;
@@ -32,6 +33,11 @@ import org.jspecify.annotations.Nullable;
 final class SessionUpkeep implements AutoCloseable {
 
 	private static final Log logger = LogFactory.getLog(SessionUpkeep.class);
+
+	/**
+	 * How long instances take to log in whose calls are due at one instant.
+	 */
+	private static final Duration AHEAD = Duration.ofSeconds(10);
 
 	private final SafeTask beat = new SafeTask("A heartbeat of the session locks failed", this::beat);
 
@@ -85,6 +91,28 @@ final class SessionUpkeep implements AutoCloseable {
 	void ensure() {
 		if (this.owner.isOpen()) {
 			this.scheduler.every(this.settings.heartbeat(), this.settings.heartbeat(), this.beat);
+		}
+	}
+
+	/**
+	 * Open a connection that is not open before a call needs it, at some moment of the
+	 * next seconds: instances would log in at one instant. Any thread may ask.
+	 * @param left the time until the call; one that is idle for as long is not opened
+	 */
+	void openWithin(Duration left) {
+		if (!this.owner.isOpen() && left.compareTo(this.settings.idleTimeout()) < 0) {
+			long most = Math.max(1, Math.min(left.toNanos(), AHEAD.toNanos()));
+			this.scheduler.next(Duration.ofNanos(ThreadLocalRandom.current().nextLong(most)),
+					new SafeTask("Failed to open the connection of the session locks", () -> {
+						if (!this.owner.isOpen() && !this.owner.isSuspended() && !this.owner.isClosed()) {
+							this.owner.execute(
+									List.of(new SessionCommand.Ask(null,
+											new PostgresAdvisoryLockFunctions.Call(
+													PostgresAdvisoryLockFunctions.HEARTBEAT, List.of()),
+											Trait.OPTIONAL, Trait.ONCE)));
+							ensure();
+						}
+					}));
 		}
 	}
 

@@ -19,8 +19,10 @@ package io.github.advisorylock.interceptor;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.LocalDateTime;
 import java.util.List;
 import java.util.Map;
+import java.util.OptionalInt;
 import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -29,14 +31,19 @@ import java.util.stream.IntStream;
 
 import io.github.advisorylock.LockContext;
 import io.github.advisorylock.LockScope;
+import io.github.advisorylock.annotation.Once;
 import io.github.advisorylock.annotation.SingleRunner;
 import io.github.advisorylock.interceptor.PlannedTimeScheduler.Spread;
+import io.github.advisorylock.jdbc.LockSession;
 import io.github.advisorylock.testsupport.LockContextRunner;
 import io.github.advisorylock.testsupport.Pause;
+import io.github.advisorylock.testsupport.SettableTicker;
 import io.github.advisorylock.testsupport.TestPostgres;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 import org.springframework.boot.task.ThreadPoolTaskSchedulerCustomizer;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
@@ -129,6 +136,25 @@ class SpreadTests {
 			Awaitility.await().until(() -> RUNS.size() > 4);
 			assertThat(TestPostgres.members("spread")).isEmpty();
 		});
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "120, 50ms, 1", "120, 0, 0", "600, 50ms, 0" })
+	void sessionIsOpenedBeforeItsFirstTick(int seconds, String spread, int members) {
+		SettableTicker ticker = new SettableTicker();
+		LocalDateTime tick = LocalDateTime.now().plusSeconds(seconds);
+		ticker.in(LockContextRunner.create())
+			.withUserConfiguration(Minutely.class)
+			.withPropertyValues("spring.application.name=ahead", "advisory-lock.spread=" + spread,
+					"cron=%d %d %d * * *".formatted(tick.getSecond(), tick.getMinute(), tick.getHour()))
+			.run((context) -> {
+				assertThat(TestPostgres.members("ahead")).isEmpty();
+				ticker.advance(Duration.ofSeconds(10));
+				LockSession session = context.getBean(LockSession.class);
+				assertThat(session.members()).isEqualTo((members > 0) ? OptionalInt.of(members) : OptionalInt.empty());
+				assertThat(session.isConnected()).isEqualTo(members > 0);
+				assertThat(TestPostgres.members("ahead")).hasSize(members);
+			});
 	}
 
 	private static void observe() {
@@ -230,6 +256,22 @@ class SpreadTests {
 		private void note(String key) {
 			Instant tick = LockContext.current().flatMap(LockContext::tick).orElseThrow();
 			RUNS.add(new Run(key, this.instance, tick, Instant.now()));
+		}
+
+	}
+
+	@EnableScheduling
+	@Configuration(proxyBeanMethods = false)
+	static class Minutely {
+
+		@Scheduled(cron = "${cron}")
+		@SingleRunner("minutely")
+		void run() {
+		}
+
+		@Scheduled(cron = "0/30 * * * * *")
+		@SingleRunner(key = "unremembered", once = Once.NONE)
+		void unremembered() {
 		}
 
 	}
