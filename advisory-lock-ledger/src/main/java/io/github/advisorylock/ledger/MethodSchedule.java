@@ -153,7 +153,7 @@ record MethodSchedule(String type, @Nullable String expression, @Nullable ZoneId
 	 * Write it as a developer does.
 	 */
 	String inWords() {
-		boolean utc = this.zone != null && this.zone.normalized() == ZoneOffset.UTC;
+		boolean utc = this.zone != null && this.zone.normalized().equals(ZoneOffset.UTC);
 		return Stream.of(this.type, this.expression, utc ? "UTC" : this.zone, this.interval)
 			.filter(Objects::nonNull)
 			.map(Object::toString)
