@@ -59,12 +59,16 @@ final class SnippetCompiler {
 			import java.util.*;
 			import io.github.advisorylock.*;
 			import io.github.advisorylock.annotation.*;
+			import org.springframework.boot.context.event.ApplicationReadyEvent;
 			import org.springframework.context.annotation.*;
 			import org.springframework.context.event.EventListener;
 			import org.springframework.jdbc.core.*;
 			import org.springframework.scheduling.annotation.*;
 			import org.springframework.scheduling.config.ScheduledTaskRegistrar;
 			import org.springframework.scheduling.support.CronTrigger;
+			import org.springframework.security.config.Customizer;
+			import org.springframework.security.config.annotation.web.builders.HttpSecurity;
+			import org.springframework.security.web.SecurityFilterChain;
 			import org.springframework.stereotype.*;
 			import org.springframework.transaction.annotation.*;
 			""";
