@@ -63,12 +63,14 @@ public final class DeferredInterrupt implements TransactionSynchronization {
 	 * @return the answer
 	 */
 	public static <T extends @Nullable Object> T during(Supplier<T> question) {
-		boolean deferred = begin();
+		if (!Thread.currentThread().isInterrupted() || !begin()) {
+			return question.get();
+		}
 		try {
 			return question.get();
 		}
 		finally {
-			end(deferred);
+			end(true);
 		}
 	}
 

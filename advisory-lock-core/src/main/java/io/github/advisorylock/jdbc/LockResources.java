@@ -63,7 +63,7 @@ record LockResources(HoldRegistry holds, TransactionCoverage coverage, @Nullable
 	Future<?> limit(Hold hold, Duration maxRun) {
 		Assert.state(this.session != null, () -> "Failed to limit the time of advisory lock '" + hold.key()
 				+ "': no URL is known to connect to; set 'advisory-lock.session.url', or remove 'maxRun'");
-		return this.session.limits.limit(hold, maxRun);
+		return this.session.losses.limit(hold, maxRun);
 	}
 
 	/**

@@ -89,7 +89,7 @@ public final class LockSession implements AutoCloseable {
 	private final ServerJudge.Comparison comparison;
 
 	/**
-	 * Is to be told of locks that are lost, in either scope.
+	 * Is to be told of locks that are lost, in either scope, or to be given up.
 	 */
 	final LossNotifier losses;
 
@@ -102,11 +102,6 @@ public final class LockSession implements AutoCloseable {
 	private final SessionThread thread;
 
 	private final SessionNotifications notifications;
-
-	/**
-	 * Tells holders to give up locks that they have.
-	 */
-	final RunLimits limits;
 
 	private final SessionUpkeep upkeep;
 
@@ -160,7 +155,8 @@ public final class LockSession implements AutoCloseable {
 		this.settings = settings;
 		this.threads = threads;
 		this.trust = new TrustWindow(settings.trust(), threads.ticker());
-		this.losses = new LossNotifier(settings.whenLost(), database, eventPublisher, threads);
+		this.losses = new LossNotifier(settings.whenLost(), database, eventPublisher, this::releaseLater,
+				this::cancelStatementLater, threads);
 		DataSource pool = connectionSource.pool();
 		PoolComparison comparison = (pool != null) ? new PoolComparison(pool, threads) : null;
 		this.comparison = (comparison != null) ? comparison : ServerJudge.Comparison.NONE;
@@ -176,7 +172,6 @@ public final class LockSession implements AutoCloseable {
 			}
 		}));
 		this.notifications = new SessionNotifications(this.owner, this.thread, threads);
-		this.limits = new RunLimits(this.losses, this::releaseLater, this::cancelStatementLater, threads);
 		this.upkeep = new SessionUpkeep(this.owner, this.trust, settings, LockScheduler.on(this.thread, threads),
 				threads.ticker(), () -> {
 					this.notifications.pollCancellations();
@@ -582,7 +577,6 @@ public final class LockSession implements AutoCloseable {
 		}
 		this.thread.close();
 		this.upkeep.close();
-		this.limits.close();
 		this.notifications.close();
 		this.whenClosed.forEach(Runnable::run);
 		this.losses.close();

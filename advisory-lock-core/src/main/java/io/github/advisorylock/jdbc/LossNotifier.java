@@ -16,10 +16,12 @@
 
 package io.github.advisorylock.jdbc;
 
+import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Executor;
+import java.util.concurrent.Future;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.function.Consumer;
 
@@ -34,10 +36,23 @@ import org.jspecify.annotations.Nullable;
  * everybody told, one after the other, by a worker, so that a listener can hold up
  * neither a run nor a heartbeat. Of the {@linkplain Hold.OfTick locks of ticks} nobody is
  * told.
+ * <p>
+ * Tells holders to give up locks that they have, too: after a time, or because an
+ * operator wants that. A lock that was handed over to its holder is released. A run has
+ * its lock until it ends, and is helped to: it does not notice an interrupt while it
+ * waits for the server, so its statement is cancelled.
  */
 final class LossNotifier implements AutoCloseable {
 
+	/**
+	 * A run that notices its interrupt is over by then, and what its transaction asks the
+	 * server next is not the run's any more.
+	 */
+	private static final Duration TIME_TO_NOTICE = Duration.ofMillis(200);
+
 	private final LockScheduler notifier;
+
+	private final LockScheduler timer;
 
 	private final Executor workers;
 
@@ -47,19 +62,28 @@ final class LossNotifier implements AutoCloseable {
 
 	private final Consumer<Object> eventPublisher;
 
+	private final Consumer<Hold> release;
+
+	private final Consumer<Hold> cancelStatement;
+
 	/**
 	 * Create it.
 	 * @param whenLost what happens to threads that run under a lost lock
 	 * @param database the name of the database, where there are several
 	 * @param eventPublisher is given a {@link LockLostEvent} for each lock that is lost
-	 * @param threads has the workers by which everybody is told
+	 * @param release releases later what was handed over to a holder
+	 * @param cancelStatement cancels later the statement that a run waits for
+	 * @param threads has the timer, and the workers by which everybody is told
 	 */
-	LossNotifier(WhenLost whenLost, @Nullable String database, Consumer<Object> eventPublisher,
-			LockScheduler.Threads threads) {
+	LossNotifier(WhenLost whenLost, @Nullable String database, Consumer<Object> eventPublisher, Consumer<Hold> release,
+			Consumer<Hold> cancelStatement, LockScheduler.Threads threads) {
 		this.whenLost = whenLost;
 		this.database = database;
 		this.eventPublisher = eventPublisher;
+		this.release = release;
+		this.cancelStatement = cancelStatement;
 		this.notifier = LockScheduler.inTurn(threads);
+		this.timer = LockScheduler.onTimer(threads);
 		this.workers = threads.workers();
 	}
 
@@ -76,14 +100,25 @@ final class LossNotifier implements AutoCloseable {
 	}
 
 	/**
-	 * Tell the holder of a lock to give it up: as when it is lost, but that the lock is
-	 * there. What its run is doing is noted before an interrupt changes that.
-	 * @return whether that was told, {@code false} if the hold had ended before
+	 * Revoke a lock when it was held for a time.
+	 * @return what takes that back
 	 */
-	boolean end(Hold hold, Hold.Loss loss) {
+	Future<?> limit(Hold hold, Duration maxRun) {
+		Hold.Loss loss = new Hold.Loss(LockLostEvent.Reason.MAX_RUN,
+				"it was held for longer than 'maxRun' allows, " + maxRun);
+		return this.timer.after(maxRun.minus(hold.heldFor()),
+				new SafeTask("Failed to end what lasts too long", () -> revoke(hold, loss)));
+	}
+
+	/**
+	 * Tell the holder of a lock to give it up: as when it is lost, but that the lock is
+	 * there. What its run is doing is noted before an interrupt changes that. Never
+	 * waits, and does nothing if the hold has ended before.
+	 */
+	void revoke(Hold hold, Hold.Loss loss) {
 		List<Runnable> actions = hold.revoke(loss);
 		if (actions == null) {
-			return false;
+			return;
 		}
 		Run.note(hold.run(), hold.backend(), this.workers);
 		if (this.whenLost == WhenLost.INTERRUPT) {
@@ -91,7 +126,28 @@ final class LossNotifier implements AutoCloseable {
 		}
 		hold.cleanUp();
 		tellLater(Map.of(hold, actions));
-		return true;
+		if (hold.handedOver) {
+			this.release.accept(hold);
+		}
+		else if (hold.backend() != 0) {
+			cancelStatement(hold);
+		}
+	}
+
+	private void cancelStatement(Hold hold) {
+		Run run = hold.run();
+		if (run != null && run.isVirtual()) {
+			// Where its interrupt has closed the connection, the run is over at once, but
+			// the server goes on with the statement, and keeps the lock
+			this.cancelStatement.accept(hold);
+			return;
+		}
+		Future<?> unused = this.timer.after(TIME_TO_NOTICE,
+				new SafeTask("Failed to cancel the statement of a run that is to end", () -> {
+					if (hold.isRunning()) {
+						this.cancelStatement.accept(hold);
+					}
+				}));
 	}
 
 	/**
@@ -162,6 +218,7 @@ final class LossNotifier implements AutoCloseable {
 	 */
 	@Override
 	public void close() {
+		this.timer.close();
 		this.notifier.close();
 	}
 

@@ -175,7 +175,7 @@ final class RunCancellation {
 			.stream()
 			.filter((hold) -> hold.heldFor().compareTo(since) >= 0)
 			.filter((hold) -> token == null || hold.runs(Long.parseLong(token)))
-			.forEach((hold) -> this.session.limits.revoke(hold, loss));
+			.forEach((hold) -> this.session.losses.revoke(hold, loss));
 	}
 
 }

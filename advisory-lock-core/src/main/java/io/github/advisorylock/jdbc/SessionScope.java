@@ -99,7 +99,7 @@ final class SessionScope {
 	 */
 	private HeldLock handOver(LockSession session, Hold hold, @Nullable Duration maxRun) {
 		hold.handedOver = true;
-		Future<?> limit = (maxRun != null) ? session.limits.limit(hold, maxRun) : null;
+		Future<?> limit = (maxRun != null) ? session.losses.limit(hold, maxRun) : null;
 		return new HeldSessionLock(hold, (limit != null) ? (held) -> {
 			limit.cancel(false);
 			release(held);
