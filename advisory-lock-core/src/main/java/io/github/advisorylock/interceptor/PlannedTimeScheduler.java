@@ -33,7 +33,6 @@ import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.Supplier;
 
-import io.github.advisorylock.support.RequestDetail;
 import io.github.advisorylock.support.RequestDetail.Interval.Counted;
 import org.jspecify.annotations.Nullable;
 

@@ -26,8 +26,8 @@ import java.util.concurrent.ScheduledFuture;
 import java.util.function.Function;
 import java.util.regex.Pattern;
 
-import io.github.advisorylock.support.RequestDetail.Interval.Counted;
 import io.github.advisorylock.support.RequestDetail;
+import io.github.advisorylock.support.RequestDetail.Interval.Counted;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.core.task.TaskRejectedException;

@@ -36,6 +36,7 @@ import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.LockScope;
 import io.github.advisorylock.jdbc.DeferredInterrupt;
 import io.github.advisorylock.jdbc.Hold;
+import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
 import io.github.advisorylock.jdbc.Run;
 import io.github.advisorylock.jdbc.RunLedger.RunRecord;
 import io.github.advisorylock.jdbc.SafeTask;
@@ -60,6 +61,8 @@ final class RecordedRun implements RunRecord {
 	private static final Log logger = LogFactory.getLog(RecordedRun.class);
 
 	private static final String READ_ONLY_TRANSACTION = "25006";
+
+	private static final int LONGEST_TEMPLATE = 255;
 
 	private final RunRepository runs;
 
@@ -126,7 +129,59 @@ final class RecordedRun implements RunRecord {
 				|| (Retries.of(request).backOff() && this.tick != null);
 		KeptResult kept = request.detail(KeptResult.class);
 		this.resultFormat = (kept != null) ? kept.format() : null;
-		this.parameters = RunParameters.of(runs, key, scope, request, this.keepsJob);
+		this.parameters = parameters(request);
+	}
+
+	/**
+	 * Return what is known of the run before it begins.
+	 */
+	private MapSqlParameterSource parameters(LockRequest request) {
+		LedgerSettings settings = this.runs.settings();
+		OffsetDateTime time = (this.tick != null) ? this.tick.atOffset(ZoneOffset.UTC) : null;
+		Duration minInterval = request.minInterval();
+		RequestDetail.Backfill backfill = request.detail(RequestDetail.Backfill.class);
+		RequestDetail.Recorded recorded = request.detail(RequestDetail.Recorded.class);
+		String of = (recorded != null) ? recorded.template() : null;
+		String template = template(this.key.name(), of);
+		boolean kept = this.tick != null || this.key.name().equals(of);
+		return new MapSqlParameterSource().addValue("namespace", this.key.namespace())
+			.addValue("key", this.key.name())
+			.addValue("tick", time, Types.TIMESTAMP_WITH_TIMEZONE)
+			.addValue("ofTick", time, Types.TIMESTAMP_WITH_TIMEZONE)
+			.addValue("backfilled", backfill != null)
+			.addValue("again", backfill != null && backfill.again())
+			.addValue("scope", this.scope.name())
+			.addValue("instance", this.runs.instance())
+			.addValue("oncePerKey", request.isOncePerKey())
+			.addValue("planned", this.planned != null)
+			.addValue("scheduleKnown", null, Types.TIMESTAMP_WITH_TIMEZONE)
+			.addValue("backOff", Retries.of(request).backOff())
+			.addValue("minInterval", (minInterval != null) ? LedgerSettings.micros(minInterval) : null, Types.BIGINT)
+			.addValue("template", template, Types.VARCHAR)
+			.addValue("keepsJob", this.keepsJob)
+			.addValue("keepRuns", LedgerSettings.micros(settings.keepRunsFor()))
+			.addValue("rememberKeys", LedgerSettings.micros(settings.rememberKeys()))
+			.addValue("remembered", !kept)
+			.addValue("pausable", kept || (this.keepsJob && template == null))
+			.addValue("rememberJob", LedgerSettings.micros(max(settings.rememberKeys(), minInterval)))
+			.addValue("lock", PostgresAdvisoryLockTemplate.lockEntry(this.key))
+			.addValue("result", null, Types.VARCHAR)
+			.addValue("givenUp", false)
+			.addValue("badOutcome", LedgerRun.Outcome.FAILED.name())
+			.addValue("traceId", null, Types.VARCHAR);
+	}
+
+	private static Duration max(Duration one, @Nullable Duration other) {
+		return (other == null || one.compareTo(other) >= 0) ? one : other;
+	}
+
+	/**
+	 * Of a template that has no room in an index, or is the key itself, runs are recorded
+	 * as those of keys without one.
+	 */
+	private static @Nullable String template(String key, @Nullable String template) {
+		return (template == null || template.equals(key) || template.length() > LONGEST_TEMPLATE
+				|| template.indexOf('\0') >= 0) ? null : template;
 	}
 
 	@Override
