@@ -137,10 +137,10 @@ final class GuardedCall implements LockCallback<@Nullable Object, Exception> {
 		this.method = operation.method;
 		this.fixed = operation.fixedKey != null;
 		this.scheduled = PlannedTime.current();
-		if (this.scheduled != null) {
+		this.plan = (this.scheduled != null) ? operation.takePlan(key, now, this.scheduled) : null;
+		if (this.scheduled != null && this.plan != null && operation.ledger().minInterval() == null) {
 			this.scheduled.guarded();
 		}
-		this.plan = (this.scheduled != null) ? operation.takePlan(key, now, this.scheduled) : null;
 		this.request = operation.lockTickIfRepeated(operation.createRequest(key, now, this.scheduled, this.plan),
 				invocation);
 	}

@@ -89,7 +89,7 @@ public final class PlannedTime {
 	 * @param clock tells when it begins
 	 * @param ticks what else is planned, {@code null} if that is not known
 	 * @param call makes the call, on the current thread
-	 * @return whether it has called a guarded method on that
+	 * @return whether it has called a method that has one run for the plan
 	 */
 	static boolean run(Instant planned, Clock clock, @Nullable CronTicks ticks, Runnable call) {
 		return run(new Plan.At(planned, clock.instant(), ticks), call);
@@ -181,7 +181,8 @@ public final class PlannedTime {
 	}
 
 	/**
-	 * Note that a guarded method is called.
+	 * Note that a method is called that has one run for this plan, however late that
+	 * begins.
 	 */
 	void guarded() {
 		this.guarded = true;

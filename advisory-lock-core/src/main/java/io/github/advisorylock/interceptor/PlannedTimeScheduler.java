@@ -43,6 +43,7 @@ import org.springframework.scheduling.TriggerContext;
 import org.springframework.scheduling.annotation.SchedulingConfigurer;
 import org.springframework.scheduling.support.CronTrigger;
 import org.springframework.scheduling.support.PeriodicTrigger;
+import org.springframework.scheduling.support.SimpleTriggerContext;
 
 /**
  * Has the time that a trigger planned, or the interval of a timer, travel with the call.
@@ -269,6 +270,11 @@ public final class PlannedTimeScheduler implements TaskScheduler {
 		private int takenForOthers;
 
 		/**
+		 * By how much the latest plan was later than its tick.
+		 */
+		private Duration later = Duration.ZERO;
+
+		/**
 		 * What the plan that waits follows.
 		 */
 		private @Nullable Instant base;
@@ -279,7 +285,8 @@ public final class PlannedTimeScheduler implements TaskScheduler {
 		private CronTicks.@Nullable Changes known;
 
 		/**
-		 * Whether it has called a guarded method: what runs everywhere has no turns.
+		 * Whether what it calls has one run for a tick: what runs everywhere has no
+		 * turns.
 		 */
 		private volatile boolean guarded;
 
@@ -343,6 +350,20 @@ public final class PlannedTimeScheduler implements TaskScheduler {
 		}
 
 		/**
+		 * A call that ends after the next tick, as it began later, leaves out none.
+		 */
+		private TriggerContext undelayed(TriggerContext context) {
+			Instant planned = context.lastScheduledExecution();
+			Instant last = context.lastCompletion();
+			if (planned == null || last == null) {
+				return context;
+			}
+			SimpleTriggerContext undelayed = new SimpleTriggerContext(context.getClock());
+			undelayed.update(planned.minus(this.later), context.lastActualExecution(), last.minus(this.later));
+			return undelayed;
+		}
+
+		/**
 		 * What is planned first after a change follows what the plan that was given up
 		 * did.
 		 */
@@ -362,16 +383,16 @@ public final class PlannedTimeScheduler implements TaskScheduler {
 		 */
 		@Override
 		public synchronized @Nullable Instant nextExecution(TriggerContext context) {
-			Instant time = next(context);
+			Instant time = next(undelayed(context));
 			if (time == null) {
 				return null;
 			}
 			// First, as a thread that is not let run here must not make it late
 			long now = System.nanoTime();
 			Duration left = Duration.between(context.getClock().instant(), time);
-			Duration later = this.turns.delay(this, time, left);
-			this.plans.add(new Plan(time, now + Math.max(0, left.plus(later).toNanos())));
-			return time.plus(later);
+			this.later = this.turns.delay(this, time, left);
+			this.plans.add(new Plan(time, now + Math.max(0, left.plus(this.later).toNanos())));
+			return time.plus(this.later);
 		}
 
 		@Override

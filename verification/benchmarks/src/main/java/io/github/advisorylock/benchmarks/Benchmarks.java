@@ -26,6 +26,7 @@ import java.util.List;
 import java.util.Map;
 
 import io.github.advisorylock.benchmarks.fleet.FleetMeasurement;
+import io.github.advisorylock.benchmarks.fleet.LogInMeasurement;
 import io.github.advisorylock.benchmarks.schedulers.SchedulersMeasurement;
 
 import org.springframework.util.Assert;
@@ -64,6 +65,9 @@ public final class Benchmarks {
 				report.addCrowd(new CrowdMeasurement(server.url(), Duration.ofSeconds(2L * settings.seconds())).run());
 			}
 			addStartup(report, settings, server.url());
+			if (settings.parts().contains("logins")) {
+				new LogInMeasurement(settings.quick() ? 30 : 300).run();
+			}
 			FleetMeasurement fleets = new FleetMeasurement(settings.quick(), settings.fleets());
 			if (settings.parts().contains("fleet")) {
 				report.addFleet(fleets.run());

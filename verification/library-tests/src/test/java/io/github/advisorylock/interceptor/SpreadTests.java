@@ -20,12 +20,16 @@ import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.LocalDateTime;
+import java.time.temporal.ChronoUnit;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.ScheduledFuture;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
@@ -51,8 +55,12 @@ import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.core.env.Environment;
+import org.springframework.scheduling.Trigger;
 import org.springframework.scheduling.annotation.EnableScheduling;
 import org.springframework.scheduling.annotation.Scheduled;
+import org.springframework.scheduling.concurrent.ThreadPoolTaskScheduler;
+import org.springframework.scheduling.config.ScheduledTaskRegistrar;
+import org.springframework.scheduling.support.SimpleTriggerContext;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -116,6 +124,84 @@ class SpreadTests {
 			.isGreaterThanOrEqualTo(workers.size() * 3L);
 	}
 
+	@ParameterizedTest
+	@CsvSource({ "10, 1", "970, 1", "1020, 2" })
+	void delayLeavesOutNoTick(int millis, int next) {
+		AtomicReference<Trigger> trigger = new AtomicReference<>();
+		AtomicReference<Runnable> task = new AtomicReference<>();
+		ThreadPoolTaskScheduler scheduler = new ThreadPoolTaskScheduler() {
+
+			@Override
+			public ScheduledFuture<?> schedule(Runnable planned, Trigger planner) {
+				task.set(planned);
+				trigger.set(planner);
+				return super.schedule(planned, Instant.now().plusSeconds(3600));
+			}
+
+		};
+		scheduler.initialize();
+		ScheduledTaskRegistrar registrar = new ScheduledTaskRegistrar();
+		registrar.setTaskScheduler(scheduler);
+		PlannedTimeScheduler
+			.configurer((name) -> List.of(), () -> new Spread(Duration.ofMillis(50), 1_000_000, 1_000_000))
+			.configureTasks(registrar);
+		registrar.addCronTask(() -> Optional.ofNullable(PlannedTime.current()).orElseThrow().guarded(), "* * * * * *");
+		registrar.afterPropertiesSet();
+		try {
+			Instant now = Instant.now().truncatedTo(ChronoUnit.SECONDS);
+			SimpleTriggerContext context = new SimpleTriggerContext();
+			assertThat(trigger.get().nextExecution(context)).isAfter(now);
+			task.get().run();
+			context.update(now, now, now.plusMillis(5));
+			Instant delayed = now.plusMillis(1050);
+			assertThat(trigger.get().nextExecution(context)).isEqualTo(delayed);
+			task.get().run();
+			context.update(delayed, delayed, delayed.plusMillis(millis));
+			assertThat(trigger.get().nextExecution(context)).isEqualTo(delayed.plusSeconds(next));
+		}
+		finally {
+			registrar.destroy();
+			scheduler.shutdown();
+		}
+	}
+
+	@Test
+	void onlyWhatHasOneRunForATickIsDelayed() {
+		RUNS.clear();
+		ApplicationContextRunner undelayed = this.runner.withUserConfiguration(Undelayed.class)
+			.withPropertyValues("advisory-lock.spread=1s");
+		undelayed.run((first) -> undelayed.run((second) -> {
+			Awaitility.await().until(() -> TestPostgres.members("spread").size() == 2);
+			Awaitility.await().until(() -> RUNS.stream().filter((run) -> run.key().equals("none")).count() >= 12);
+		}));
+		List<Duration> late = RUNS.stream()
+			.filter((run) -> run.key().matches("none|two"))
+			.map(Run::late)
+			.sorted()
+			.toList();
+		assertThat(late.get(late.size() * 3 / 4)).as("of " + late).isLessThan(Duration.ofMillis(190));
+	}
+
+	@Test
+	void noTickIsLostOnOneThreadNorWhenAnInstanceStops() {
+		RUNS.clear();
+		ApplicationContextRunner one = this.runner.withPropertyValues("spring.task.scheduling.pool.size=1", "long=0",
+				"ahead=0");
+		one.run((first) -> {
+			one.run((second) -> Awaitility.await()
+				.until(() -> RUNS.stream().filter((run) -> run.key().equals("session")).count() >= 8));
+			Awaitility.await().until(() -> RUNS.stream().filter((run) -> run.key().equals("session")).count() >= 12);
+		});
+		Map<String, List<Instant>> ticks = RUNS.stream()
+			.collect(Collectors.groupingBy(Run::key, Collectors.mapping(Run::tick, Collectors.toList())));
+		assertThat(List.of("transaction", "session")).allSatisfy((key) -> {
+			List<Instant> distinct = ticks.get(key).stream().distinct().sorted().toList();
+			assertThat(Duration.between(distinct.get(0), distinct.get(distinct.size() - 1)).toSeconds() + 1)
+				.as("ticks of " + key)
+				.isEqualTo(distinct.size());
+		});
+	}
+
 	@Test
 	void lonelyInstanceAndCallByHandAreNotDelayed() {
 		RUNS.clear();
@@ -177,7 +263,8 @@ class SpreadTests {
 
 		@Bean
 		Jobs jobs(ApplicationContext context) {
-			return new Jobs(context.getId() + "@" + System.identityHashCode(context));
+			return new Jobs(context.getId() + "@" + System.identityHashCode(context),
+					Duration.ofMillis(context.getEnvironment().getProperty("long", Long.class, 1500L)));
 		}
 
 		@Bean
@@ -192,8 +279,11 @@ class SpreadTests {
 
 		private final String instance;
 
-		Jobs(String instance) {
+		private final Duration length;
+
+		Jobs(String instance, Duration length) {
 			this.instance = instance;
+			this.length = length;
 		}
 
 		@Scheduled(cron = "* * * * * *")
@@ -250,12 +340,34 @@ class SpreadTests {
 
 		private void takeLong(String key) {
 			note(key);
-			Pause.of(Duration.ofMillis(1500));
+			Pause.of(this.length);
 		}
 
 		private void note(String key) {
 			Instant tick = LockContext.current().flatMap(LockContext::tick).orElseThrow();
 			RUNS.add(new Run(key, this.instance, tick, Instant.now()));
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class Undelayed {
+
+		@Scheduled(cron = "*/4 * * * * *")
+		@SingleRunner(key = "none", once = Once.NONE)
+		void none() {
+			note("none");
+		}
+
+		@Scheduled(cron = "*/4 * * * * *")
+		@SingleRunner(key = "two", permits = 2)
+		void two() {
+			note("two");
+		}
+
+		private static void note(String key) {
+			Instant now = Instant.now();
+			RUNS.add(new Run(key, "", now.minusMillis(now.toEpochMilli() % 4000), now));
 		}
 
 	}

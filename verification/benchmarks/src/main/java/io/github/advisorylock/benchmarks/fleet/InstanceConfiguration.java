@@ -35,7 +35,7 @@ import org.springframework.jdbc.core.JdbcTemplate;
  */
 @SpringBootConfiguration(proxyBeanMethods = false)
 @EnableAutoConfiguration
-@Import(CatchingUp.class)
+@Import({ CatchingUp.class, FirstTick.class })
 class InstanceConfiguration {
 
 	private static final String METERS = "org.springframework.boot.micrometer.metrics.autoconfigure.MetricsAutoConfiguration,"
