@@ -68,6 +68,8 @@ final class RecordedRun implements RunRecord {
 
 	private final AdvisoryLockKey key;
 
+	private final JobName name;
+
 	private final LockScope scope;
 
 	private final @Nullable Instant tick;
@@ -113,7 +115,8 @@ final class RecordedRun implements RunRecord {
 	 */
 	RecordedRun(RunRepository runs, AdvisoryLockKey key, LockScope scope, LockRequest request,
 			BooleanSupplier stopping) {
-		String excess = JobName.findExcess(key.namespace(), key.name());
+		this.name = JobName.of(key);
+		String excess = this.name.findExcess();
 		if (excess != null) {
 			throw new IllegalArgumentException("Failed to record runs of advisory lock '" + key + "': " + excess);
 		}
@@ -186,7 +189,7 @@ final class RecordedRun implements RunRecord {
 
 	@Override
 	public LockOutcome precheck() {
-		boolean look = this.tick != null && this.runs.looksFirst(JobName.of(this.key));
+		boolean look = this.tick != null && this.runs.looksFirst(this.name);
 		return look ? outcome(decide(() -> this.runs.precheck(this.parameters))) : LockOutcome.EXECUTED;
 	}
 
@@ -198,7 +201,7 @@ final class RecordedRun implements RunRecord {
 		LockOutcome outcome = outcome(decision);
 		if (outcome == LockOutcome.EXECUTED) {
 			if (this.tick != null) {
-				this.runs.noteTick(JobName.of(this.key));
+				this.runs.noteTick(this.name);
 			}
 			if (this.scope == LockScope.SESSION) {
 				// the token is that of the holder if the lock is held after it was drawn
@@ -231,7 +234,7 @@ final class RecordedRun implements RunRecord {
 					+ decision.time().toInstant() + ": it decides nothing, and this run goes on");
 		}
 		if (this.keepsJob) {
-			this.runs.noteRun(JobName.of(this.key));
+			this.runs.noteRun(this.name);
 		}
 	}
 
@@ -368,7 +371,7 @@ final class RecordedRun implements RunRecord {
 		judge(failure);
 		if (!this.keepsJob) {
 			// only a key that fails each time has a long history
-			this.runs.noteRun(JobName.of(this.key));
+			this.runs.noteRun(this.name);
 		}
 		try {
 			this.runs.fail(ending(), failure, this.boundary == Boundary.CALLERS_TRANSACTION);
