@@ -20,7 +20,6 @@ import java.sql.Connection;
 import java.sql.Types;
 import java.time.OffsetDateTime;
 import java.time.ZoneOffset;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.regex.Matcher;
@@ -78,7 +77,8 @@ class RunPlanTests extends AbstractLedgerTests {
 	}
 
 	/**
-	 * One instance is long gone, and one run was cancelled, both at the beginning.
+	 * Of all instances, and of one; of one that is long gone, of nobody; one run was
+	 * cancelled, long ago.
 	 */
 	@Test
 	void latestRunsReadNextToNothingHoweverRareTheyAre() throws Exception {
@@ -90,7 +90,7 @@ class RunPlanTests extends AbstractLedgerTests {
 					+ "FROM generate_series(1, " + RUNS + ") n");
 		TestPostgres.execute("VACUUM ANALYZE ledger_tests_run");
 		try (Connection connection = TestPostgres.open()) {
-			for (String instance : Arrays.asList(null, "host:7", "gone:1", "nobody")) {
+			for (String instance : List.of("", "host:7", "gone:1", "nobody")) {
 				assertThat(pages(connection, instance, "", "FAILED", "ABANDONED", "CANCELLED")).isLessThan(1000);
 				for (String badEnd : List.of("", "FAILED", "ABANDONED", "CANCELLED")) {
 					assertThat(pages(connection, instance, badEnd)).as(instance + " " + badEnd).isLessThan(1000);
@@ -103,7 +103,7 @@ class RunPlanTests extends AbstractLedgerTests {
 	 * Return how many pages are read for the latest 50 runs.
 	 */
 	private static int pages(Connection connection, String instance, String... badEnds) {
-		String sql = TABLES.in((instance != null) ? JobStatements.LATEST_OF_INSTANCE : JobStatements.LATEST);
+		String sql = TABLES.in(instance.isEmpty() ? JobStatements.LATEST : JobStatements.LATEST_OF_INSTANCE);
 		String plan = String.join("\n",
 				new NamedParameterJdbcTemplate(new SingleConnectionDataSource(connection, true)).queryForList(
 						"EXPLAIN (ANALYZE, BUFFERS, TIMING OFF) " + sql,
