@@ -63,7 +63,7 @@ record BackfillRepository(LedgerConnections connections, LedgerTables tables, Su
 			.param("ticks", ticks)
 			.param("instance", this.instance.get())
 			.param("by", this.connections.text().of(by))
-			.query((row, number) -> JobRepository.required(row, "started_at"))
+			.query((row, number) -> LedgerTables.required(row, "started_at"))
 			.optional());
 	}
 
@@ -114,17 +114,14 @@ record BackfillRepository(LedgerConnections connections, LedgerTables tables, Su
 	}
 
 	private JdbcClient.StatementSpec statement(NamedParameterJdbcOperations jdbc, JobName job, String sql) {
-		return JdbcClient.create(jdbc)
-			.sql(this.tables.in(sql))
-			.param("namespace", job.namespace())
-			.param("key", job.key());
+		return this.tables.statement(jdbc, job, sql);
 	}
 
 	private static LedgerJob.Backfill state(ResultSet row, int number) throws SQLException {
-		return new LedgerJob.Backfill(JobRepository.required(row, "from_at"), JobRepository.required(row, "to_at"),
+		return new LedgerJob.Backfill(LedgerTables.required(row, "from_at"), LedgerTables.required(row, "to_at"),
 				row.getInt("done"), row.getInt("ticks"), row.getInt("skipped"),
-				JobRepository.instant(row, "current_tick"), row.getString("instance"), row.getString("started_by"),
-				JobRepository.required(row, "started_at"), row.getString("ended"), row.getString("error_class"),
+				LedgerTables.instant(row, "current_tick"), row.getString("instance"), row.getString("started_by"),
+				LedgerTables.required(row, "started_at"), row.getString("ended"), row.getString("error_class"),
 				row.getString("error"));
 	}
 

@@ -156,7 +156,7 @@ public final class InstancePresence implements SmartLifecycle {
 	private void leave() {
 		if (this.known) {
 			this.known = false;
-			this.ledger.get().repository().leave(this.namespace);
+			this.ledger.get().repository().instances().leave(this.namespace);
 		}
 	}
 
@@ -205,14 +205,16 @@ public final class InstancePresence implements SmartLifecycle {
 			.map((role) -> this.led.getOrDefault(role, new KnownInstance.Role(role, null, null)))
 			.toList();
 		PostgresAdvisoryLockLedger ledger = this.ledger.get();
-		JobRepository.Told told = ledger.repository().appear(this.namespace, this.version, roles, !this.known);
+		InstanceRepository.Told told = ledger.repository()
+			.instances()
+			.appear(this.namespace, this.version, roles, !this.known);
 		while (told == null) {
 			String before = ledger.instance().name();
 			ledger.instance().giveWay();
 			if (this.known) {
-				ledger.repository().rename(this.namespace, before);
+				ledger.repository().instances().rename(this.namespace, before);
 			}
-			told = ledger.repository().appear(this.namespace, this.version, roles, !this.known);
+			told = ledger.repository().instances().appear(this.namespace, this.version, roles, !this.known);
 		}
 		this.known = true;
 		ledger.instance().drain(ledger, told.drained());

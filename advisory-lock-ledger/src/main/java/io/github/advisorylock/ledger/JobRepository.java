@@ -16,16 +16,12 @@
 
 package io.github.advisorylock.ledger;
 
-import java.lang.management.ManagementFactory;
-import java.sql.Array;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
-import java.sql.Timestamp;
 import java.sql.Types;
 import java.time.Duration;
 import java.time.Instant;
-import java.time.OffsetDateTime;
 import java.time.ZoneOffset;
 import java.time.temporal.ChronoUnit;
 import java.util.Collection;
@@ -33,14 +29,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
-import java.util.Set;
-import java.util.TreeMap;
-import java.util.TreeSet;
-import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
-import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 import io.github.advisorylock.AdvisoryLockKey;
@@ -50,9 +41,9 @@ import org.jspecify.annotations.Nullable;
 
 import org.springframework.jdbc.core.RowMapper;
 import org.springframework.jdbc.core.RowMapperResultSetExtractor;
+import org.springframework.jdbc.core.namedparam.NamedParameterJdbcOperations;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.jdbc.support.SqlArrayValue;
-import org.springframework.util.Assert;
 
 /**
  * Reads jobs and their runs for operators, once the ledger is in use, and writes what
@@ -80,41 +71,18 @@ public class JobRepository {
 	 */
 	private static final int RECENT_RUNS = 50_000;
 
-	/**
-	 * How long to wait for the server when jobs are observed: who observes them takes
-	 * over for others, and must not fall silent with a server that does.
-	 */
-	private static final int LONGEST_OBSERVATION_MILLIS = 10_000;
-
-	/**
-	 * Tells this process from another one that had its name, as a container has that is
-	 * started again: by the clock of this machine.
-	 */
-	private static final OffsetDateTime BORN = Instant.ofEpochMilli(ManagementFactory.getRuntimeMXBean().getStartTime())
-		.atOffset(ZoneOffset.UTC);
-
 	private final LedgerConnections connections;
 
 	private final LedgerTables tables;
 
-	private final Supplier<String> instance;
+	private final InstanceRepository instances;
 
 	private final RunQuestions questions;
-
-	/**
-	 * How long the latest word of this instance took, in milliseconds.
-	 */
-	private volatile long took;
-
-	/**
-	 * What is registered, and was not told as this instance's own yet.
-	 */
-	private volatile Collection<JobFacts> untold = List.of();
 
 	JobRepository(LedgerConnections connections, LedgerTables tables, Supplier<String> instance) {
 		this.connections = connections;
 		this.tables = tables;
-		this.instance = instance;
+		this.instances = new InstanceRepository(connections, tables, instance);
 		this.questions = new RunQuestions(connections, tables, instance);
 	}
 
@@ -132,6 +100,13 @@ public class JobRepository {
 	}
 
 	/**
+	 * Return what is said of instances.
+	 */
+	InstanceRepository instances() {
+		return this.instances;
+	}
+
+	/**
 	 * Return what has the questions of others.
 	 */
 	RunQuestions questions() {
@@ -143,126 +118,22 @@ public class JobRepository {
 	 * are called next where that is not known.
 	 */
 	void register(Collection<JobFacts> jobs) {
-		this.untold = jobs;
+		this.instances.untold(jobs);
 		Instant now = Instant.now();
 		List<JobName> names = jobs.stream().map(JobFacts::name).toList();
-		this.connections
-			.apart((apart) -> bind(JdbcClient.create(apart).sql(this.tables.in(JobStatements.REGISTER)), names)
-				.param("methods", RunQuestions.array(jobs, (job) -> text(job.method())))
-				.param("scopes", RunQuestions.array(jobs, JobFacts::scope))
-				.param("schedules", RunQuestions.array(jobs, (job) -> text(job.toJson())))
-				.param("onces", RunQuestions.array(jobs, JobFacts::once))
-				.param("intervals", micros(jobs, JobFacts::minInterval))
-				.param("windows", micros(jobs, JobFacts::catchUp))
-				.param("locks", RunQuestions.array(jobs, JobFacts::lock))
-				.param("periods", micros(jobs, (job) -> job.period(now)))
-				.param("templates", RunQuestions.array(jobs, (job) -> job.template() ? job.name().key() : null))
-				.param("recorded", new SqlArrayValue("boolean", jobs.stream().map(JobFacts::recorded).toArray()))
-				.param("next", RunQuestions.array(jobs, (job) -> Objects.toString(job.nextTick(now), null)))
-				.update());
-	}
-
-	/**
-	 * Return whether another instance that lives has the name of this one.
-	 */
-	boolean hasNamesake(String namespace) {
-		return ask("SELECT EXISTS (" + JobStatements.NAMESAKE + ")", namespace);
-	}
-
-	/**
-	 * Return whether an operator has this instance begin no run.
-	 */
-	boolean isDrained(String namespace) {
-		return ask(JobStatements.IS_DRAINED, namespace);
-	}
-
-	private boolean ask(String sql, String namespace) {
-		return this.connections.apart((apart) -> JdbcClient.create(apart)
-			.sql(this.tables.in(sql))
-			.param("namespace", namespace)
-			.param("instance", this.instance.get())
-			.param("born", BORN)
-			.query(Boolean.class)
-			.single());
-	}
-
-	/**
-	 * Say that this instance has another name now.
-	 */
-	void rename(String namespace, String before) {
-		this.connections.apartWithin(LONGEST_OBSERVATION_MILLIS,
-				(apart) -> JdbcClient.create(apart)
-					.sql(this.tables.in(JobStatements.RENAME))
-					.param("namespace", namespace)
-					.param("before", text(before))
-					.param("instance", this.instance.get())
-					.param("born", BORN)
-					.update());
-	}
-
-	/**
-	 * Say that this instance is there.
-	 * @param first whether it says so for the first time
-	 * @return what operators want, {@code null} if another one that lives has its name,
-	 * and nothing was said
-	 */
-	@Nullable Told appear(String namespace, @Nullable String version, List<KnownInstance.Role> roles, boolean first) {
-		Collection<JobFacts> jobs = this.untold;
-		Map<String, Set<String>> schedules = schedules(jobs, namespace);
-		Told told = this.connections.apartWithin(LONGEST_OBSERVATION_MILLIS, (apart) -> {
-			long said = System.nanoTime();
-			Optional<Told> answer = JdbcClient.create(apart)
-				.sql(this.tables.in(JobStatements.APPEAR))
-				.param("namespace", namespace)
-				.param("instance", this.instance.get())
-				.param("version", text(version), Types.VARCHAR)
-				.param("born", BORN)
-				.param("library", JobRepository.class.getPackage().getImplementationVersion(), Types.VARCHAR)
-				.param("now", OffsetDateTime.now(ZoneOffset.UTC))
-				.param("first", first)
-				.param("roles", RunQuestions.array(roles, (role) -> text(role.name())))
-				.param("terms", numbers(roles, KnownInstance.Role::term))
-				.param("since",
-						RunQuestions.array(roles, (role) -> (role.since() != null) ? role.since().toString() : null))
-				.param("keys", RunQuestions.array(schedules.keySet(), this::text))
-				.param("schedules", RunQuestions.array(schedules.values(), (all) -> text(String.join(", ", all))))
-				.param("took", this.took)
-				.query((row, number) -> new Told(row.getString(1), row.getBoolean(2)))
-				.optional();
-			this.took = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - said);
-			return answer.orElse(null);
-		});
-		if (told != null && this.untold == jobs) {
-			this.untold = List.of();
-		}
-		return told;
-	}
-
-	/**
-	 * Several methods may have one key.
-	 */
-	private static Map<String, Set<String>> schedules(Collection<JobFacts> jobs, String namespace) {
-		Map<String, Set<String>> schedules = new TreeMap<>();
-		for (JobFacts job : jobs) {
-			if (job.name().namespace().equals(namespace)) {
-				job.inWords()
-					.forEach((one) -> schedules.computeIfAbsent(job.name().key(), (key) -> new TreeSet<>()).add(one));
-			}
-		}
-		return schedules;
-	}
-
-	/**
-	 * Say that this instance ends.
-	 */
-	void leave(String namespace) {
-		this.connections.apartWithin(LONGEST_OBSERVATION_MILLIS,
-				(apart) -> JdbcClient.create(apart)
-					.sql(this.tables.in(JobStatements.LEAVE))
-					.param("namespace", namespace)
-					.param("instance", this.instance.get())
-					.param("born", BORN)
-					.update());
+		this.connections.apart((apart) -> bind(this.tables.statement(apart, JobStatements.REGISTER), names)
+			.param("methods", RunQuestions.array(jobs, (job) -> text(job.method())))
+			.param("scopes", RunQuestions.array(jobs, JobFacts::scope))
+			.param("schedules", RunQuestions.array(jobs, (job) -> text(job.toJson())))
+			.param("onces", RunQuestions.array(jobs, JobFacts::once))
+			.param("intervals", micros(jobs, JobFacts::minInterval))
+			.param("windows", micros(jobs, JobFacts::catchUp))
+			.param("locks", RunQuestions.array(jobs, JobFacts::lock))
+			.param("periods", micros(jobs, (job) -> job.period(now)))
+			.param("templates", RunQuestions.array(jobs, (job) -> job.template() ? job.name().key() : null))
+			.param("recorded", new SqlArrayValue("boolean", jobs.stream().map(JobFacts::recorded).toArray()))
+			.param("next", RunQuestions.array(jobs, (job) -> Objects.toString(job.nextTick(now), null)))
+			.update());
 	}
 
 	/**
@@ -278,12 +149,12 @@ public class JobRepository {
 		Map<String, Object> parameters = Map.of("namespace", namespace, "instances", MOST_INSTANCES, "most", most);
 		return this.connections.reading((jdbc) -> jdbc.execute(sql, parameters, (statement) -> {
 			statement.execute();
-			List<KnownInstance> instances = next(statement, JobRepository::instance);
+			List<KnownInstance> instances = next(statement, InstanceRepository::instance);
 			statement.getMoreResults();
 			List<PauseOfAll> pause = next(statement, (row, number) -> pauseOfAll(row));
 			statement.getMoreResults();
 			List<Differing> differing = next(statement, (row, number) -> new Differing(row.getString("key"),
-					required(row, "since"), row.getString("instance"), row.getString("detail")));
+					LedgerTables.required(row, "since"), row.getString("instance"), row.getString("detail")));
 			statement.getMoreResults();
 			return new Overview(next(statement, JobRepository::state), instances, pause.isEmpty() ? null : pause.get(0),
 					differing);
@@ -300,14 +171,14 @@ public class JobRepository {
 	 * @return the pause, or empty if they are not paused
 	 */
 	public Optional<PauseOfAll> pauseOfAll(String namespace) {
-		return read((client) -> client.sql(this.tables.in(JobStatements.PAUSE_OF_ALL))
+		return this.connections.reading((jdbc) -> this.tables.statement(jdbc, JobStatements.PAUSE_OF_ALL)
 			.param("namespace", namespace)
 			.query((row, number) -> pauseOfAll(row))
 			.optional());
 	}
 
 	static PauseOfAll pauseOfAll(ResultSet row) throws SQLException {
-		return new PauseOfAll(required(row, "at"), row.getString("who"), row.getString("why"));
+		return new PauseOfAll(LedgerTables.required(row, "at"), row.getString("who"), row.getString("why"));
 	}
 
 	private @Nullable String text(@Nullable String text) {
@@ -318,19 +189,19 @@ public class JobRepository {
 	 * Return the jobs of a namespace that come after one, in the order of their keys.
 	 */
 	List<LedgerJob> jobs(String namespace, String after, int limit) {
-		return read((client) -> bind(client.sql(this.tables.in(JobStatements.PAGE_OF_NAMESPACE)),
-				new JobName(namespace, after))
-			.param("limit", limit)
-			.query(JobRepository::job)
-			.list());
+		return this.connections.reading(
+				(jdbc) -> this.tables.statement(jdbc, new JobName(namespace, after), JobStatements.PAGE_OF_NAMESPACE)
+					.param("limit", limit)
+					.query(JobRepository::job)
+					.list());
 	}
 
 	/**
 	 * Return one job.
 	 */
 	Optional<LedgerJob> job(JobName name) {
-		return read((client) -> bind(client.sql(this.tables.in(JobStatements.ONE)), name).query(JobRepository::job)
-			.optional());
+		return this.connections.reading(
+				(jdbc) -> this.tables.statement(jdbc, name, JobStatements.ONE).query(JobRepository::job).optional());
 	}
 
 	/**
@@ -341,19 +212,18 @@ public class JobRepository {
 	List<ObservedJob> observe(List<AdvisoryLockKey> keys) {
 		List<JobName> names = keys.stream().map(JobName::of).toList();
 		Object[] locks = keys.stream().map(PostgresAdvisoryLockTemplate::lockEntry).toArray();
-		return this.connections.apartWithin(LONGEST_OBSERVATION_MILLIS,
-				(apart) -> bind(JdbcClient.create(apart).sql(this.tables.in(JobStatements.OBSERVE)), names)
-					.param("locks", new SqlArrayValue("text", locks))
-					.query(JobRepository::observed)
-					.list());
+		return this.connections.apartBriefly((apart) -> bind(this.tables.statement(apart, JobStatements.OBSERVE), names)
+			.param("locks", new SqlArrayValue("text", locks))
+			.query(JobRepository::observed)
+			.list());
 	}
 
 	/**
 	 * Return whether there is a job or a run.
 	 */
 	boolean knows(JobName name) {
-		return read(
-				(client) -> bind(client.sql(this.tables.in(JobStatements.KNOWS)), name).query(Boolean.class).single());
+		return this.connections
+			.reading((jdbc) -> this.tables.statement(jdbc, name, JobStatements.KNOWS).query(Boolean.class).single());
 	}
 
 	/**
@@ -363,22 +233,20 @@ public class JobRepository {
 	 * @return the job, or empty if nothing is known of it
 	 */
 	public Optional<JobState> state(JobName name) {
-		return read(
-				(client) -> bind(client.sql(this.tables.in(JobStatements.DESCRIBED)), name).query(JobRepository::state)
-					.optional());
+		return this.connections.reading((jdbc) -> this.tables.statement(jdbc, name, JobStatements.DESCRIBED)
+			.query(JobRepository::state)
+			.optional());
 	}
 
 	/**
 	 * Return the jobs that are overdue, and those whose last tick is yet to come.
 	 */
 	List<LateJob> late() {
-		return this.connections.apartWithin(LONGEST_OBSERVATION_MILLIS,
-				(apart) -> JdbcClient.create(apart)
-					.sql(this.tables.in(JobStatements.LATE))
-					.query((row, number) -> new LateJob(new JobName(row.getString("namespace"), row.getString("key")),
-							instant(row, "overdue_tick"), instant(row, "last_tick"), required(row, "clock"),
-							row.getBoolean("ahead")))
-					.list());
+		return this.connections.apartBriefly((apart) -> this.tables.statement(apart, JobStatements.LATE)
+			.query((row, number) -> new LateJob(new JobName(row.getString("namespace"), row.getString("key")),
+					LedgerTables.instant(row, "overdue_tick"), LedgerTables.instant(row, "last_tick"),
+					LedgerTables.required(row, "clock"), row.getBoolean("ahead")))
+			.list());
 	}
 
 	/**
@@ -388,7 +256,7 @@ public class JobRepository {
 	 * @return the latest of them by their last run
 	 */
 	public Some<LedgerRun> failures(JobName template, int latest) {
-		return some((client) -> bind(client.sql(this.tables.in(JobStatements.FAILURES)), template)
+		return some((jdbc) -> this.tables.statement(jdbc, template, JobStatements.FAILURES)
 			.param("mostFailures", MOST_FAILURES)
 			.param("latest", latest), JobRepository::run);
 	}
@@ -400,14 +268,15 @@ public class JobRepository {
 	 * @return the latest of them; 1,000 stands for as many or more
 	 */
 	public Some<LedgerJob> keys(JobName template, int latest) {
-		return some((client) -> bind(client.sql(this.tables.in(JobStatements.KEYS)), template)
+		return some((jdbc) -> this.tables.statement(jdbc, template, JobStatements.KEYS)
 			.param("most", MOST_KEYS_OF_TEMPLATE)
 			.param("latest", latest), JobRepository::job);
 	}
 
-	private <T> Some<T> some(Function<JdbcClient, JdbcClient.StatementSpec> question, RowMapper<T> mapper) {
+	private <T> Some<T> some(Function<NamedParameterJdbcOperations, JdbcClient.StatementSpec> question,
+			RowMapper<T> mapper) {
 		int[] count = new int[1];
-		List<T> latest = read((client) -> question.apply(client).query((row, number) -> {
+		List<T> latest = this.connections.reading((jdbc) -> question.apply(jdbc).query((row, number) -> {
 			count[0] = row.getInt("count");
 			return mapper.mapRow(row, number);
 		}).list());
@@ -422,7 +291,7 @@ public class JobRepository {
 	 * @return the runs, latest first
 	 */
 	public List<LedgerRun> runsOfTemplate(JobName template, int limit) {
-		return read((client) -> bind(client.sql(this.tables.in(JobStatements.RUNS_OF_TEMPLATE)), template)
+		return this.connections.reading((jdbc) -> this.tables.statement(jdbc, template, JobStatements.RUNS_OF_TEMPLATE)
 			.param("recent", RECENT_RUNS)
 			.param("limit", limit)
 			.query(JobRepository::run)
@@ -437,10 +306,11 @@ public class JobRepository {
 	 * @return the runs, latest first
 	 */
 	public List<LedgerRun> runs(String namespace, String key, int limit) {
-		return read((client) -> bind(client.sql(this.tables.in(JobStatements.RUNS)), new JobName(namespace, key))
-			.param("limit", limit)
-			.query(JobRepository::run)
-			.list());
+		return this.connections
+			.reading((jdbc) -> this.tables.statement(jdbc, new JobName(namespace, key), JobStatements.RUNS)
+				.param("limit", limit)
+				.query(JobRepository::run)
+				.list());
 	}
 
 	/**
@@ -458,7 +328,7 @@ public class JobRepository {
 			@Nullable Instant from, @Nullable Instant to, int limit) {
 		Stream<LedgerRun.Outcome> ends = (outcome != null) ? Stream.of(outcome) : Stream.of(LedgerRun.Outcome.values());
 		String sql = (instance != null) ? JobStatements.LATEST_OF_INSTANCE : JobStatements.LATEST;
-		return read((client) -> client.sql(this.tables.in(sql))
+		return this.connections.reading((jdbc) -> this.tables.statement(jdbc, sql)
 			.param("badEnds",
 					new SqlArrayValue("text",
 							ends.map((end) -> (end != LedgerRun.Outcome.EXECUTED) ? end.name() : "").toArray()))
@@ -472,48 +342,32 @@ public class JobRepository {
 			.list());
 	}
 
-	/**
-	 * Ask on the connection of the current transaction, or on one that is in nobody's
-	 * way.
-	 */
-	private <T> T read(Function<JdbcClient, T> question) {
-		return this.connections.reading((jdbc) -> question.apply(JdbcClient.create(jdbc)));
-	}
-
-	private static JdbcClient.StatementSpec bind(JdbcClient.StatementSpec statement, JobName name) {
-		return statement.param("namespace", name.namespace()).param("key", name.key());
-	}
-
 	private static JdbcClient.StatementSpec bind(JdbcClient.StatementSpec statement, Collection<JobName> names) {
 		return statement.param("namespaces", RunQuestions.array(names, JobName::namespace))
 			.param("keys", RunQuestions.array(names, JobName::key));
 	}
 
 	private static <T> SqlArrayValue micros(Collection<T> all, Function<T, @Nullable Duration> element) {
-		return numbers(all, (one) -> {
+		return RunQuestions.numbers(all, (one) -> {
 			Duration time = element.apply(one);
 			return (time != null) ? LedgerSettings.micros(time) : null;
 		});
 	}
 
-	private static <T> SqlArrayValue numbers(Collection<T> all, Function<T, @Nullable Long> element) {
-		return new SqlArrayValue("bigint",
-				all.stream().map(element).map((number) -> Objects.requireNonNullElse(number, -1L)).toArray());
-	}
-
 	private static LedgerJob job(ResultSet row, int number) throws SQLException {
-		return new LedgerJob(row.getString("namespace"), row.getString("key"), required(row, "first_seen_at"),
-				instant(row, "last_tick"), instant(row, "last_started_at"), instant(row, "last_finished_at"),
+		return new LedgerJob(row.getString("namespace"), row.getString("key"),
+				LedgerTables.required(row, "first_seen_at"), LedgerTables.instant(row, "last_tick"),
+				LedgerTables.instant(row, "last_started_at"), LedgerTables.instant(row, "last_finished_at"),
 				outcome(row.getString("last_outcome")), row.getObject("fencing_token", Long.class),
-				instant(row, "paused_at"), row.getString("paused_by"), row.getString("paused_reason"),
-				instant(row, "resumed_at"), instant(row, "open_tick"), row.getInt("attempts"), instant(row, "retry_at"),
-				row.getBoolean("paused_all"), row.getInt("failures"), instant(row, "next_at"),
-				row.getBoolean("given_up"));
+				LedgerTables.instant(row, "paused_at"), row.getString("paused_by"), row.getString("paused_reason"),
+				LedgerTables.instant(row, "resumed_at"), LedgerTables.instant(row, "open_tick"), row.getInt("attempts"),
+				LedgerTables.instant(row, "retry_at"), row.getBoolean("paused_all"), row.getInt("failures"),
+				LedgerTables.instant(row, "next_at"), row.getBoolean("given_up"));
 	}
 
 	private static ObservedJob observed(ResultSet row, int number) throws SQLException {
 		LedgerJob job = (row.getString("key") != null) ? job(row, number) : null;
-		return new ObservedJob(job, row.getBoolean("held"), required(row, "clock"));
+		return new ObservedJob(job, row.getBoolean("held"), LedgerTables.required(row, "clock"));
 	}
 
 	private static LedgerRun run(ResultSet row, int number) throws SQLException {
@@ -521,11 +375,12 @@ public class JobRepository {
 	}
 
 	private static LedgerRun run(ResultSet row, String key) throws SQLException {
-		return new LedgerRun(row.getLong("id"), row.getString("namespace"), key, instant(row, "tick"),
+		return new LedgerRun(row.getLong("id"), row.getString("namespace"), key, LedgerTables.instant(row, "tick"),
 				row.getInt("attempt"), LockScope.valueOf(row.getString("scope")), row.getString("instance"),
-				row.getLong("fencing_token"), required(row, "started_at"), instant(row, "finished_at"),
-				outcome(row.getString("outcome")), row.getString("error"), row.getString("error_class"),
-				row.getString("trace_id"), row.getString("stack_trace"), row.getString("hang_stack"));
+				row.getLong("fencing_token"), LedgerTables.required(row, "started_at"),
+				LedgerTables.instant(row, "finished_at"), outcome(row.getString("outcome")), row.getString("error"),
+				row.getString("error_class"), row.getString("trace_id"), row.getString("stack_trace"),
+				row.getString("hang_stack"));
 	}
 
 	private static JobState state(ResultSet row, int number) throws SQLException {
@@ -536,52 +391,16 @@ public class JobRepository {
 		return new JobState(job(row, number), row.getBoolean("registered"), row.getBoolean("recorded"),
 				row.getBoolean("of_keys"), row.getString("state"),
 				(problems != null) ? List.of(problems.split(", ")) : List.of(), (key != null) ? run(row, key) : null,
-				instant(row, "completed_at"), row.getString("method"),
+				LedgerTables.instant(row, "completed_at"), row.getString("method"),
 				(scope != null) ? LockScope.valueOf(scope) : null, row.getInt("permits"), row.getString("schedules"),
 				(catchUp != null) ? Duration.of(catchUp, ChronoUnit.MICROS) : null, rescheduled(row));
 	}
 
 	private static @Nullable Rescheduled rescheduled(ResultSet row) throws SQLException {
-		Instant from = instant(row, "effective_at");
+		Instant from = LedgerTables.instant(row, "effective_at");
 		return (from != null) ? new Rescheduled(row.getString("chosen"), row.getString("chosen_zone"), from,
-				required(row, "changed_at"), row.getString("changed_by"), row.getString("changed_reason"),
+				LedgerTables.required(row, "changed_at"), row.getString("changed_by"), row.getString("changed_reason"),
 				row.getBoolean("differs")) : null;
-	}
-
-	private static KnownInstance instance(ResultSet row, int number) throws SQLException {
-		Long skew = row.getObject("clock_skew_ms", Long.class);
-		return new KnownInstance(row.getString("namespace"), row.getString("instance"),
-				KnownInstance.State.valueOf(row.getString("state")), required(row, "started_at"),
-				required(row, "seen_at"), instant(row, "stopped_at"), row.getString("version"),
-				row.getString("library"), (skew != null) ? Duration.ofMillis(skew) : null, row.getInt("locks"),
-				roles(row), instant(row, "drained_at"), row.getString("drained_by"));
-	}
-
-	private static List<KnownInstance.Role> roles(ResultSet row) throws SQLException {
-		Array names = row.getArray("roles");
-		Array terms = row.getArray("terms");
-		Array since = row.getArray("led_since");
-		if (names == null || terms == null || since == null) {
-			return List.of();
-		}
-		String[] roles = (String[]) names.getArray();
-		Long[] numbers = (Long[]) terms.getArray();
-		Timestamp[] times = (Timestamp[]) since.getArray();
-		return IntStream.range(0, roles.length)
-			.mapToObj((i) -> new KnownInstance.Role(roles[i], numbers[i],
-					(times[i] != null) ? times[i].toInstant() : null))
-			.toList();
-	}
-
-	static @Nullable Instant instant(ResultSet row, String column) throws SQLException {
-		OffsetDateTime time = row.getObject(column, OffsetDateTime.class);
-		return (time != null) ? time.toInstant() : null;
-	}
-
-	static Instant required(ResultSet row, String column) throws SQLException {
-		Instant time = instant(row, column);
-		Assert.state(time != null, () -> "'" + column + "' must not be null");
-		return time;
 	}
 
 	private static LedgerRun.@Nullable Outcome outcome(@Nullable String name) {
@@ -694,17 +513,6 @@ public class JobRepository {
 	 * @param <T> the type of each
 	 */
 	public record Some<T>(int count, List<T> latest) {
-
-	}
-
-	/**
-	 * What an instance is told when it says that it is there.
-	 *
-	 * @param schedules what tells the schedules that operators have chosen from what they
-	 * were
-	 * @param drained whether an operator has it begin no run
-	 */
-	record Told(String schedules, boolean drained) {
 
 	}
 

@@ -59,6 +59,8 @@ final class LedgerConnections {
 
 	private static final int ATTEMPTS = 4;
 
+	private static final int LONGEST_SILENCE_MILLIS = 10_000;
+
 	private final DataSource dataSource;
 
 	private final ServerJudge.Opening opening;
@@ -132,13 +134,14 @@ final class LedgerConnections {
 	}
 
 	/**
-	 * As {@link #apart(Function)}, and wait for a server that is silent no longer than so
-	 * many milliseconds: its connection is given up then.
+	 * As {@link #apart(Function)}, and wait for a server that is silent for ten seconds:
+	 * its connection is given up then. Who takes over for others must not fall silent
+	 * with it.
 	 */
-	<R extends @Nullable Object> R apartWithin(int millis, Function<NamedParameterJdbcOperations, R> work) {
+	<R extends @Nullable Object> R apartBriefly(Function<NamedParameterJdbcOperations, R> work) {
 		return apart((apart) -> apart.getJdbcOperations().execute((Connection connection) -> {
 			int timeout = connection.getNetworkTimeout();
-			connection.setNetworkTimeout(Runnable::run, millis);
+			connection.setNetworkTimeout(Runnable::run, LONGEST_SILENCE_MILLIS);
 			try {
 				return work.apply(apart);
 			}

@@ -16,7 +16,17 @@
 
 package io.github.advisorylock.ledger;
 
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Instant;
+import java.time.OffsetDateTime;
 import java.util.Map;
+
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.jdbc.core.namedparam.NamedParameterJdbcOperations;
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.util.Assert;
 
 /**
  * The tables of the ledger, as they were found.
@@ -38,6 +48,31 @@ record LedgerTables(Map<String, String> names) {
 				.replace(placeholder, table.getValue());
 		}
 		return named;
+	}
+
+	/**
+	 * Return a statement whose SQL has placeholders for the tables.
+	 */
+	JdbcClient.StatementSpec statement(NamedParameterJdbcOperations jdbc, String sql) {
+		return JdbcClient.create(jdbc).sql(in(sql));
+	}
+
+	/**
+	 * Return a statement on one job.
+	 */
+	JdbcClient.StatementSpec statement(NamedParameterJdbcOperations jdbc, JobName job, String sql) {
+		return statement(jdbc, sql).param("namespace", job.namespace()).param("key", job.key());
+	}
+
+	static @Nullable Instant instant(ResultSet row, String column) throws SQLException {
+		OffsetDateTime time = row.getObject(column, OffsetDateTime.class);
+		return (time != null) ? time.toInstant() : null;
+	}
+
+	static Instant required(ResultSet row, String column) throws SQLException {
+		Instant time = instant(row, column);
+		Assert.state(time != null, () -> "'" + column + "' must not be null");
+		return time;
 	}
 
 }

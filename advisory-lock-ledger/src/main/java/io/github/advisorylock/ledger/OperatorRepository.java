@@ -49,7 +49,7 @@ record OperatorRepository(LedgerConnections connections, LedgerTables tables) {
 	 * @return {@code false} if there is no job and no run of that name
 	 */
 	boolean pause(JobName name, String by, @Nullable String reason) {
-		return this.connections.apart((apart) -> statement(JdbcClient.create(apart), name, """
+		return this.connections.apart((apart) -> statement(apart, name, """
 				WITH known AS MATERIALIZED (
 				  SELECT j.namespace, j.key FROM {job} j WHERE j.namespace = :namespace AND j.key = :key
 				    AND j.recorded AND j.template IS DISTINCT FROM j.key
@@ -73,7 +73,7 @@ record OperatorRepository(LedgerConnections connections, LedgerTables tables) {
 	 * @return {@code false} if there is no job of that name
 	 */
 	boolean resume(JobName name) {
-		return this.connections.apart((apart) -> statement(JdbcClient.create(apart), name, """
+		return this.connections.apart((apart) -> statement(apart, name, """
 				WITH paused AS MATERIALIZED (
 				  SELECT p.key FROM {pause} p WHERE p.namespace = :namespace AND p.key IN (:key, '')
 				), unlocked AS MATERIALIZED (
@@ -99,7 +99,7 @@ record OperatorRepository(LedgerConnections connections, LedgerTables tables) {
 	 * @return how many there are
 	 */
 	int pauseAll(String namespace, String by, @Nullable String reason) {
-		return this.connections.apart((apart) -> statement(JdbcClient.create(apart), new JobName(namespace, ""),
+		return this.connections.apart((apart) -> statement(apart, new JobName(namespace, ""),
 				"""
 						WITH excepted AS (
 						  DELETE FROM {pause} p WHERE p.namespace = :namespace AND p.key <> :key AND p.paused_at IS NULL
@@ -122,7 +122,7 @@ record OperatorRepository(LedgerConnections connections, LedgerTables tables) {
 	 * @return how many it held for, empty if there was none
 	 */
 	Optional<Integer> resumeAll(String namespace) {
-		return this.connections.apart((apart) -> statement(JdbcClient.create(apart), new JobName(namespace, ""),
+		return this.connections.apart((apart) -> statement(apart, new JobName(namespace, ""),
 				"""
 						WITH ended AS (
 						  DELETE FROM {pause} p WHERE p.namespace = :namespace AND (p.key = :key OR p.paused_at IS NULL) RETURNING p.key
@@ -151,7 +151,7 @@ record OperatorRepository(LedgerConnections connections, LedgerTables tables) {
 	 * @return {@code false} if no instance of that name lives
 	 */
 	boolean drain(JobName name, @Nullable String by) {
-		return this.connections.apart((apart) -> statement(JdbcClient.create(apart), name,
+		return this.connections.apart((apart) -> statement(apart, name,
 				"""
 						WITH latest AS (
 						  SELECT o.born_at FROM {instance} o WHERE o.namespace = :namespace AND o.instance = :key AND o.stopped_at IS NULL
@@ -178,7 +178,7 @@ record OperatorRepository(LedgerConnections connections, LedgerTables tables) {
 	 * @return the tick, or empty if there is no such one, or the job runs or is paused
 	 */
 	Optional<Instant> retry(JobName name, @Nullable Instant meant) {
-		return this.connections.apart((apart) -> statement(JdbcClient.create(apart), name, """
+		return this.connections.apart((apart) -> statement(apart, name, """
 				WITH unlocked AS MATERIALIZED (
 				  SELECT j.namespace, j.key FROM {job} j WHERE j.namespace = :namespace AND j.key = :key
 				    AND j.open_tick = coalesce(CAST(:meant AS timestamptz), j.open_tick) AND NOT EXISTS (
@@ -190,7 +190,7 @@ record OperatorRepository(LedgerConnections connections, LedgerTables tables) {
 				RETURNING j.open_tick
 				""")
 			.param("meant", (meant != null) ? meant.atOffset(ZoneOffset.UTC) : null, Types.TIMESTAMP_WITH_TIMEZONE)
-			.query((row, number) -> JobRepository.required(row, "open_tick"))
+			.query((row, number) -> LedgerTables.required(row, "open_tick"))
 			.optional());
 	}
 
@@ -207,20 +207,18 @@ record OperatorRepository(LedgerConnections connections, LedgerTables tables) {
 
 	private Map<JobName, CronTicks.Changes> changes(NamedParameterJdbcOperations jdbc, @Nullable JobName name) {
 		Map<JobName, List<CronTicks.Change>> found = new HashMap<>();
-		JdbcClient.create(jdbc)
-			.sql(this.tables.in("""
-					SELECT s.namespace, s.key, s.expression, s.zone, s.effective_at, s.changed_at FROM {schedule} s
-					WHERE CAST(:key AS text) IS NULL OR (s.namespace = :namespace AND s.key = :key)
-					ORDER BY s.effective_at
-					"""))
+		this.tables.statement(jdbc, """
+				SELECT s.namespace, s.key, s.expression, s.zone, s.effective_at, s.changed_at FROM {schedule} s
+				WHERE CAST(:key AS text) IS NULL OR (s.namespace = :namespace AND s.key = :key)
+				ORDER BY s.effective_at
+				""")
 			.param("namespace", (name != null) ? name.namespace() : null, Types.VARCHAR)
 			.param("key", (name != null) ? name.key() : null, Types.VARCHAR)
 			.query((RowCallbackHandler) (row) -> found
 				.computeIfAbsent(new JobName(row.getString("namespace"), row.getString("key")),
 						(added) -> new ArrayList<>())
-				.add(CronTicks.Change.of(JobRepository.required(row, "effective_at"),
-						JobRepository.required(row, "changed_at"), row.getString("expression"),
-						row.getString("zone"))));
+				.add(CronTicks.Change.of(LedgerTables.required(row, "effective_at"),
+						LedgerTables.required(row, "changed_at"), row.getString("expression"), row.getString("zone"))));
 		return found.entrySet()
 			.stream()
 			.collect(Collectors.toMap(Map.Entry::getKey, (one) -> new CronTicks.Changes(one.getValue())));
@@ -231,7 +229,7 @@ record OperatorRepository(LedgerConnections connections, LedgerTables tables) {
 	 * @return the schedule, empty if there is no job of that name
 	 */
 	Optional<InCode> inCode(JobName name) {
-		return this.connections.apart((apart) -> statement(JdbcClient.create(apart), name, """
+		return this.connections.apart((apart) -> statement(apart, name, """
 				SELECT j.recorded AND j.template IS DISTINCT FROM j.key AS recorded, s.count, s.one ->> 'type' AS type,
 				  s.one ->> 'expression' AS expression, s.one ->> 'zone' AS zone, s.one ->> 'interval' AS interval,
 				  pg_catalog.clock_timestamp() AS clock
@@ -242,7 +240,7 @@ record OperatorRepository(LedgerConnections connections, LedgerTables tables) {
 				""")
 			.query((row, number) -> new InCode(row.getBoolean("recorded"), row.getInt("count"), row.getString("type"),
 					row.getString("expression"), row.getString("zone"), row.getString("interval"),
-					JobRepository.required(row, "clock")))
+					LedgerTables.required(row, "clock")))
 			.optional());
 	}
 
@@ -256,14 +254,13 @@ record OperatorRepository(LedgerConnections connections, LedgerTables tables) {
 			@Nullable String reason) {
 		return this.connections.inTransaction((jdbc) -> {
 			jdbc.getJdbcOperations().execute(this.tables.in("LOCK TABLE {schedule} IN SHARE ROW EXCLUSIVE MODE"));
-			JdbcClient client = JdbcClient.create(jdbc);
-			statement(client, name, """
+			statement(jdbc, name, """
 					DELETE FROM {schedule} s WHERE s.namespace = :namespace AND s.key = :key
 					  AND (s.effective_at > pg_catalog.clock_timestamp() OR s.effective_at < (
 					    SELECT o.effective_at FROM {schedule} o WHERE o.namespace = :namespace AND o.key = :key
 					    ORDER BY o.effective_at DESC OFFSET 50 LIMIT 1))
 					""").update();
-			return statement(client, name,
+			return statement(jdbc, name,
 					"""
 							INSERT INTO {schedule} AS s (namespace, key, expression, zone, effective_at, changed_at, changed_by, reason,
 							  schedules)
@@ -278,7 +275,7 @@ record OperatorRepository(LedgerConnections connections, LedgerTables tables) {
 				.param("zone", zone, Types.VARCHAR)
 				.param("by", this.connections.text().of(by))
 				.param("reason", this.connections.text().ofNullable(reason), Types.VARCHAR)
-				.query((row, number) -> JobRepository.required(row, "effective_at"))
+				.query((row, number) -> LedgerTables.required(row, "effective_at"))
 				.single();
 		});
 	}
@@ -287,7 +284,7 @@ record OperatorRepository(LedgerConnections connections, LedgerTables tables) {
 	 * Write when a job is called next, unless a run is at it, which does.
 	 */
 	void planned(JobName name, @Nullable Instant next) {
-		this.connections.apart((apart) -> statement(JdbcClient.create(apart), name, """
+		this.connections.apart((apart) -> statement(apart, name, """
 				WITH unlocked AS MATERIALIZED (
 				  SELECT j.namespace, j.key FROM {job} j WHERE j.namespace = :namespace AND j.key = :key
 				  FOR NO KEY UPDATE SKIP LOCKED
@@ -304,7 +301,7 @@ record OperatorRepository(LedgerConnections connections, LedgerTables tables) {
 	 * @return {@code false} if there is no job of that name whose runs are all over
 	 */
 	boolean forget(JobName name) {
-		return this.connections.apart((apart) -> statement(JdbcClient.create(apart), name, """
+		return this.connections.apart((apart) -> statement(apart, name, """
 				WITH forgotten AS (
 				  DELETE FROM {job} j WHERE j.namespace = :namespace AND j.key = :key
 				    AND coalesce(j.last_started_at, '-infinity') <= coalesce(j.last_finished_at, '-infinity')
@@ -332,7 +329,7 @@ record OperatorRepository(LedgerConnections connections, LedgerTables tables) {
 	 * somebody else has kept it
 	 */
 	@Nullable Instant keep(JobName name, String lock, Duration time, @Nullable Instant own, Duration remember) {
-		return this.connections.apart((apart) -> statement(JdbcClient.create(apart), name,
+		return this.connections.apart((apart) -> statement(apart, name,
 				"""
 						WITH others AS MATERIALIZED (
 						  SELECT FROM {job} j WHERE j.namespace = :namespace AND j.key = :key
@@ -360,13 +357,13 @@ record OperatorRepository(LedgerConnections connections, LedgerTables tables) {
 			.param("remember", LedgerSettings.micros(time.plus(remember)))
 			.param("wanted", own != null || !time.isZero())
 			.param("own", (own != null) ? own.atOffset(ZoneOffset.UTC) : null, Types.TIMESTAMP_WITH_TIMEZONE)
-			.query((row, number) -> Optional.ofNullable(JobRepository.instant(row, "held_until")))
+			.query((row, number) -> Optional.ofNullable(LedgerTables.instant(row, "held_until")))
 			.single()
 			.orElse(null));
 	}
 
-	private JdbcClient.StatementSpec statement(JdbcClient client, JobName name, String sql) {
-		return client.sql(this.tables.in(sql)).param("namespace", name.namespace()).param("key", name.key());
+	private JdbcClient.StatementSpec statement(NamedParameterJdbcOperations jdbc, JobName name, String sql) {
+		return this.tables.statement(jdbc, name, sql);
 	}
 
 	/**

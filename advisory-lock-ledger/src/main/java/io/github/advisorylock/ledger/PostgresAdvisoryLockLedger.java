@@ -180,7 +180,7 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger, RunLedger
 				new BackfillRepository(this.connections, schema.tables(), instance));
 		// a pool of one has no connection besides that of a transaction: the next
 		// heartbeat asks
-		while (!this.connections.areInTransaction() && repository().hasNamesake(this.namespace)) {
+		while (!this.connections.areInTransaction() && repository().instances().hasNamesake(this.namespace)) {
 			this.instance.giveWay();
 		}
 		this.whenOpen.run();
@@ -261,7 +261,7 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger, RunLedger
 
 	@Override
 	public void look() {
-		this.instance.drain(this, repository().isDrained(this.namespace));
+		this.instance.drain(this, repository().instances().isDrained(this.namespace));
 	}
 
 	/**
@@ -371,7 +371,6 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger, RunLedger
 
 	@Override
 	public void pause(String key, String by) {
-		checkWho(by);
 		pause(find(key), by, null);
 	}
 
@@ -389,7 +388,6 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger, RunLedger
 
 	@Override
 	public void resume(String key, String by) {
-		checkWho(by);
 		resume(find(key), by);
 	}
 
@@ -500,7 +498,6 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger, RunLedger
 
 	@Override
 	public Optional<LockOutcome> retry(String key, String by) {
-		checkWho(by);
 		return Optional.ofNullable(retry(find(key), by)).map(Supplier::get);
 	}
 
@@ -543,7 +540,6 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger, RunLedger
 
 	@Override
 	public LockOutcome backfill(String key, Instant from, Instant to, boolean again, String by) {
-		checkWho(by);
 		return backfill(find(key), from, to, again, by).get();
 	}
 
@@ -587,7 +583,6 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger, RunLedger
 
 	@Override
 	public void forget(String key, String by) {
-		checkWho(by);
 		forget(find(key), by);
 	}
 

@@ -176,6 +176,11 @@ final class RunQuestions {
 		return new SqlArrayValue("text", all.stream().map(element).map((text) -> Objects.toString(text, "")).toArray());
 	}
 
+	static <T> SqlArrayValue numbers(Collection<T> all, Function<T, @Nullable Long> element) {
+		return new SqlArrayValue("bigint",
+				all.stream().map(element).map((number) -> Objects.requireNonNullElse(number, -1L)).toArray());
+	}
+
 	private @Nullable String text(@Nullable String text) {
 		return this.connections.text().ofNullable(text);
 	}
