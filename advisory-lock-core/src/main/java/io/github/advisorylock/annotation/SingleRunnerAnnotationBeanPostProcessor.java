@@ -151,7 +151,17 @@ public class SingleRunnerAnnotationBeanPostProcessor extends AbstractBeanFactory
 	}
 
 	private Advisor createAdvisor(Class<? extends Annotation> annotation, Advice advice) {
-		return new DefaultPointcutAdvisor(new AnnotatedMethodPointcut(this.finder, annotation), advice);
+		StaticMethodMatcherPointcut pointcut = new StaticMethodMatcherPointcut() {
+
+			@Override
+			public boolean matches(Method method, Class<?> targetClass) {
+				return SingleRunnerAnnotationBeanPostProcessor.this.finder.of(targetClass, annotation)
+					.contains(AopUtils.getMostSpecificMethod(method, targetClass));
+			}
+
+		};
+		pointcut.setClassFilter((type) -> !this.finder.of(type, annotation).isEmpty());
+		return new DefaultPointcutAdvisor(pointcut, advice);
 	}
 
 	/**
@@ -528,29 +538,6 @@ public class SingleRunnerAnnotationBeanPostProcessor extends AbstractBeanFactory
 	 * @param advisor brings the advice to them
 	 */
 	private record Guard(AnnotatedMethods annotated, Advisor advisor) {
-
-	}
-
-	/**
-	 * Matches methods with an annotation.
-	 */
-	private static final class AnnotatedMethodPointcut extends StaticMethodMatcherPointcut {
-
-		private final AnnotatedMethodFinder finder;
-
-		private final Class<? extends Annotation> annotation;
-
-		private AnnotatedMethodPointcut(AnnotatedMethodFinder finder, Class<? extends Annotation> annotation) {
-			this.finder = finder;
-			this.annotation = annotation;
-			setClassFilter((type) -> !finder.of(type, annotation).isEmpty());
-		}
-
-		@Override
-		public boolean matches(Method method, Class<?> targetClass) {
-			return this.finder.of(targetClass, this.annotation)
-				.contains(AopUtils.getMostSpecificMethod(method, targetClass));
-		}
 
 	}
 
