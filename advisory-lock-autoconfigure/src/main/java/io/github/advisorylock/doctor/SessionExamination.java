@@ -65,8 +65,8 @@ final class SessionExamination implements Examination {
 	static void forgetsTicks(String problem, CheckContext context, Findings findings) {
 		if (context.remembersTicks() && !context.usesSession()) {
 			findings.found(DoctorCheck.TICK_MEMORY, problem
-					+ ", and no session can remember for which ticks and intervals methods were run: an instance that "
-					+ "is called later than the job is long runs it a second time",
+					+ ", and no session can remember for which ticks and intervals methods were run, nor spread calls "
+					+ "over the members: an instance that is called later than the job is long runs it a second time",
 					"set 'advisory-lock.session.url' to a URL that leads straight to the server, or use a table (set "
 							+ "'once' to PER_TICK for a cron schedule, and 'minInterval' for a rate or a delay), or set "
 							+ "'advisory-lock.remember-ticks' to 0");

@@ -138,7 +138,8 @@ final class GuardedCall implements LockCallback<@Nullable Object, Exception> {
 		this.fixed = operation.fixedKey != null;
 		this.scheduled = PlannedTime.current();
 		this.plan = (this.scheduled != null) ? operation.takePlan(key, now, this.scheduled) : null;
-		if (this.scheduled != null && this.plan != null && operation.ledger().minInterval() == null) {
+		if (this.scheduled != null && this.plan != null && operation.waitFor().isZero()
+				&& operation.ledger().minInterval() == null) {
 			this.scheduled.guarded();
 		}
 		this.request = operation.lockTickIfRepeated(operation.createRequest(key, now, this.scheduled, this.plan),

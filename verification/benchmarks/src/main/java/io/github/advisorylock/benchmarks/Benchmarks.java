@@ -66,7 +66,7 @@ public final class Benchmarks {
 			}
 			addStartup(report, settings, server.url());
 			if (settings.parts().contains("logins")) {
-				new LogInMeasurement(settings.quick() ? 30 : 300).run();
+				new LogInMeasurement(settings.fleets().stream().mapToInt(Integer::intValue).max().orElseThrow()).run();
 			}
 			FleetMeasurement fleets = new FleetMeasurement(settings.quick(), settings.fleets());
 			if (settings.parts().contains("fleet")) {

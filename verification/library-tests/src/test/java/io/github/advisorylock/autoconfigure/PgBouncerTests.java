@@ -41,6 +41,7 @@ import io.github.advisorylock.LeaderElection;
 import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.interceptor.PlannedTime;
+import io.github.advisorylock.jdbc.LockSession;
 import io.github.advisorylock.jdbc.UnsupportedDatabaseException;
 import io.github.advisorylock.testsupport.Patience;
 import io.github.advisorylock.testsupport.TestPgBouncer;
@@ -295,7 +296,9 @@ class PgBouncerTests {
 		DoctorContexts.create(transactionMode.url()).withBean(DoctorContexts.CronJob.class).run((context) -> {
 			assertThat(context).hasNotFailed();
 			assertThat(output).contains("A pooler in transaction mode stands in front of the application's database",
-					"'once' to PER_TICK", "advisory-lock.doctor.tick-memory");
+					"nor spread calls over the members", "'once' to PER_TICK", "advisory-lock.doctor.tick-memory");
+			assertThat(output.toString().split("over the members", -1)).as("said once").hasSize(2);
+			assertThat(context.getBean(LockSession.class).members()).isEmpty();
 		});
 	}
 

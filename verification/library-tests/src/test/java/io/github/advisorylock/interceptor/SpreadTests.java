@@ -41,6 +41,7 @@ import io.github.advisorylock.interceptor.PlannedTimeScheduler.Spread;
 import io.github.advisorylock.jdbc.LockSession;
 import io.github.advisorylock.testsupport.LockContextRunner;
 import io.github.advisorylock.testsupport.Pause;
+import io.github.advisorylock.testsupport.ReportingDatabase;
 import io.github.advisorylock.testsupport.SettableTicker;
 import io.github.advisorylock.testsupport.TestPostgres;
 import org.awaitility.Awaitility;
@@ -54,6 +55,7 @@ import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
 import org.springframework.core.env.Environment;
 import org.springframework.scheduling.Trigger;
 import org.springframework.scheduling.annotation.EnableScheduling;
@@ -175,7 +177,7 @@ class SpreadTests {
 			Awaitility.await().until(() -> RUNS.stream().filter((run) -> run.key().equals("none")).count() >= 12);
 		}));
 		List<Duration> late = RUNS.stream()
-			.filter((run) -> run.key().matches("none|two"))
+			.filter((run) -> run.key().matches("none|two|waiting"))
 			.map(Run::late)
 			.sorted()
 			.toList();
@@ -200,6 +202,24 @@ class SpreadTests {
 				.as("ticks of " + key)
 				.isEqualTo(distinct.size());
 		});
+	}
+
+	@Test
+	void ticksOfAnotherDatabaseAreSharedAmongItsMembers() {
+		RUNS.clear();
+		ApplicationContextRunner two = ReportingDatabase.application()
+			.withUserConfiguration(Clocked.class, Reports.class)
+			.withPropertyValues("spring.application.name=spread-two");
+		two.withPropertyValues("ahead=15").run((first) -> two.run((second) -> {
+			Awaitility.await().until(() -> RUNS.size() >= 4);
+			RUNS.clear();
+			Awaitility.await().until(() -> RUNS.size() >= 12);
+			assertThat(TestPostgres.members("spread-two")).as("of the main database").isEmpty();
+		}));
+		assertThat(RUNS.stream().map(Run::tick)).doesNotHaveDuplicates();
+		assertThat(RUNS.stream().collect(Collectors.groupingBy(Run::instance, Collectors.counting())).values())
+			.hasSize(2)
+			.allSatisfy((count) -> assertThat(count).isGreaterThanOrEqualTo(4));
 	}
 
 	@Test
@@ -259,18 +279,35 @@ class SpreadTests {
 
 	@EnableScheduling
 	@Configuration(proxyBeanMethods = false)
+	static class Clocked {
+
+		@Bean
+		ThreadPoolTaskSchedulerCustomizer clock(Environment environment) {
+			return (scheduler) -> scheduler.setClock(Clock.offset(Clock.systemDefaultZone(),
+					Duration.ofMillis(environment.getProperty("ahead", Long.class, 0L))));
+		}
+
+	}
+
+	static class Reports {
+
+		@Scheduled(cron = "* * * * * *")
+		@SingleRunner(key = "report", transactionManager = "reportingTx")
+		void report() {
+			RUNS.add(new Run("report", String.valueOf(System.identityHashCode(this)),
+					LockContext.current().flatMap(LockContext::tick).orElseThrow(), Instant.now()));
+		}
+
+	}
+
+	@Import(Clocked.class)
+	@Configuration(proxyBeanMethods = false)
 	static class Application {
 
 		@Bean
 		Jobs jobs(ApplicationContext context) {
 			return new Jobs(context.getId() + "@" + System.identityHashCode(context),
 					Duration.ofMillis(context.getEnvironment().getProperty("long", Long.class, 1500L)));
-		}
-
-		@Bean
-		ThreadPoolTaskSchedulerCustomizer clock(Environment environment) {
-			return (scheduler) -> scheduler.setClock(Clock.offset(Clock.systemDefaultZone(),
-					Duration.ofMillis(environment.getProperty("ahead", Long.class, 0L))));
 		}
 
 	}
@@ -363,6 +400,12 @@ class SpreadTests {
 		@SingleRunner(key = "two", permits = 2)
 		void two() {
 			note("two");
+		}
+
+		@Scheduled(cron = "*/4 * * * * *")
+		@SingleRunner(key = "waiting", waitFor = "1s")
+		void waiting() {
+			note("waiting");
 		}
 
 		private static void note(String key) {

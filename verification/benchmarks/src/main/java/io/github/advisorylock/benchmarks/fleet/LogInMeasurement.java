@@ -55,7 +55,7 @@ public final class LogInMeasurement {
 	}
 
 	private void measure(FleetServer server, String database, String spread) throws IOException, SQLException {
-		LocalDateTime tick = LocalDateTime.now().plusSeconds(40 + this.instances).withNano(0);
+		LocalDateTime tick = LocalDateTime.now().plusSeconds(60 + this.instances * 2L / 3).withNano(0);
 		try (Fleet fleet = new Fleet(this.instances, 3, server.create(database), "advisory-lock.spread=" + spread,
 				"spring.profiles.active=" + FirstTick.PROFILE, "fleet.cron=%d %d %d * * *".formatted(tick.getSecond(),
 						tick.getMinute(), tick.getHour()))) {
