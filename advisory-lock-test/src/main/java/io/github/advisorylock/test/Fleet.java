@@ -21,7 +21,6 @@ import java.time.Instant;
 import java.time.format.DateTimeFormatter;
 import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -77,7 +76,7 @@ public final class Fleet {
 
 	private final Map<AdvisoryLockKey, Duration> durations = new HashMap<>();
 
-	private final Set<AdvisoryLockKey> calledAtEnd = new HashSet<>();
+	private final Map<AdvisoryLockKey, Boolean> calledAtEnd = new HashMap<>();
 
 	private final Function<FleetInstance, ConfigurableApplicationContext> starter;
 
@@ -187,10 +186,7 @@ public final class Fleet {
 		Assert.isTrue(!duration.isNegative(), "'duration' must not be negative");
 		AdvisoryLockKey lock = locks().key(key);
 		this.durations.put(lock, duration);
-		this.calledAtEnd.remove(lock);
-		if (calledAtEnd) {
-			this.calledAtEnd.add(lock);
-		}
+		this.calledAtEnd.put(lock, calledAtEnd);
 	}
 
 	/**
@@ -496,7 +492,7 @@ public final class Fleet {
 	}
 
 	boolean isCalledAtEnd(AdvisoryLockKey key) {
-		return this.calledAtEnd.contains(key);
+		return this.calledAtEnd.getOrDefault(key, false);
 	}
 
 	/**

@@ -85,6 +85,7 @@ final class FleetContextCustomizer implements ContextCustomizer {
 			@Nullable Supplier<T> supplier) {
 		RootBeanDefinition definition = new RootBeanDefinition(type);
 		definition.setInstanceSupplier(supplier);
+		definition.setRole(BeanDefinition.ROLE_INFRASTRUCTURE);
 		beans.registerBeanDefinition(name, definition);
 	}
 

@@ -48,7 +48,8 @@ import org.springframework.test.context.TestPropertySource;
 @Inherited
 @AdvisoryLockTest
 @ExtendWith(FleetExtension.class)
-@TestPropertySource(properties = "logging.level.io.github.advisorylock.run=warn")
+@TestPropertySource(properties = { "logging.level.io.github.advisorylock.run=warn", "spring.main.banner-mode=off",
+		"spring.main.log-startup-info=false" })
 public @interface FleetTest {
 
 	/**

@@ -106,16 +106,35 @@ final class HoldTable {
 	private boolean takeFree(InMemoryHold hold) {
 		return IntStream.rangeClosed(1, hold.permits())
 			.mapToObj(hold.key()::permit)
-			.filter((lock) -> !isExcluded(lock, hold.mode()))
+			.filter((lock) -> !isExcluded(lock, hold))
 			.findFirst()
 			.map(hold::take)
 			.isPresent();
 	}
 
-	private boolean isExcluded(AdvisoryLockKey lock, LockMode mode) {
+	/**
+	 * A lost lock excludes calls of its own instance as long as its run goes on.
+	 */
+	private boolean isExcluded(AdvisoryLockKey lock, InMemoryHold hold) {
 		return this.holds.stream()
-			.filter((other) -> other.lock().equals(lock))
-			.anyMatch((other) -> mode == LockMode.EXCLUSIVE || other.mode() == LockMode.EXCLUSIVE);
+			.filter((other) -> other.lock().equals(lock) && (other.isHeld() || other.isOf(hold)))
+			.anyMatch((other) -> hold.mode() == LockMode.EXCLUSIVE || other.mode() == LockMode.EXCLUSIVE);
+	}
+
+	/**
+	 * Note that others can have a lock.
+	 */
+	void lost() {
+		this.monitor.lock();
+		try {
+			this.changed.signalAll();
+			if (this.time != null) {
+				this.time.released();
+			}
+		}
+		finally {
+			this.monitor.unlock();
+		}
 	}
 
 	/**
@@ -152,7 +171,7 @@ final class HoldTable {
 	List<InMemoryHold> all() {
 		this.monitor.lock();
 		try {
-			return List.copyOf(this.holds);
+			return this.holds.stream().filter(InMemoryHold::isHeld).toList();
 		}
 		finally {
 			this.monitor.unlock();

@@ -159,6 +159,16 @@ final class InMemoryAnswers {
 	}
 
 	/**
+	 * Return whether the lock of the very instance that asks remembers a run: it asks
+	 * nobody then.
+	 */
+	boolean remembers(AdvisoryLockKey key, LockRequest request, InMemoryLockOperations instance) {
+		Object remembered = remembered(request);
+		Remembered run = (remembered != null) ? memory(key).get(remembered) : null;
+		return run != null && run.instance == instance && run.until.isAfter(now());
+	}
+
+	/**
 	 * Return for how long a call for an interval waits that its own instance has run: one
 	 * that began late makes the next come too soon.
 	 */

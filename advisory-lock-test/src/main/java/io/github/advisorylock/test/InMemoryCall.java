@@ -76,7 +76,9 @@ final class InMemoryCall implements TwoPhaseLockOperations.Admission, LockContex
 		FleetInstance instance = operations.instance();
 		if (instance != null) {
 			instance.asks();
-			operations.locks().checkDatabase(this.key);
+			if (!this.answers.remembers(this.key, request, operations)) {
+				operations.locks().checkDatabase(this.key);
+			}
 		}
 		this.outcome = this.answers.checkKnown(this.key, request) ? LockOutcome.EXECUTED : LockOutcome.TOO_SOON;
 	}
@@ -105,12 +107,21 @@ final class InMemoryCall implements TwoPhaseLockOperations.Admission, LockContex
 			this.fleet.awaitEndOfInterval(this);
 		}
 		boolean outside = !InMemoryHold.isInTransaction();
-		if (outside && this.request.tick() != null && !mayRun()) {
+		if ((looksFirst(outside) || this.answers.remembers(this.key, this.request, this.operations)) && !mayRun()) {
 			return null;
 		}
 		PlatformTransactionManager manager = (outside && this.scope == LockScope.TRANSACTION)
 				? this.operations.transactionManager() : null;
 		return (manager != null) ? executeInTransaction(manager, action) : executeLocked(action);
+	}
+
+	/**
+	 * Return whether to decide before the lock, too: the ledger looks there for what this
+	 * instance has skipped the last time.
+	 */
+	private boolean looksFirst(boolean outside) {
+		return outside && this.request.tick() != null
+				&& (!RequestDetail.isRecorded(this.request) || this.operations.hasSkipped(this.key));
 	}
 
 	private boolean mayRun() {
@@ -159,7 +170,11 @@ final class InMemoryCall implements TwoPhaseLockOperations.Admission, LockContex
 
 	private <T extends @Nullable Object, X extends Exception> @Nullable T runUnder(InMemoryHold current,
 			LockCallback<T, X> action) throws X {
-		if (!mayRun()) {
+		boolean runs = mayRun();
+		if (this.request.tick() != null) {
+			this.operations.note(this.key, runs);
+		}
+		if (!runs) {
 			return null;
 		}
 		T result;

@@ -141,6 +141,10 @@ final class InMemoryHold implements HeldLock, TransactionSynchronization {
 		return (this.instance != null) ? this.instance.instance() : null;
 	}
 
+	boolean isOf(InMemoryHold other) {
+		return this.instance == other.instance;
+	}
+
 	/**
 	 * Return whether the session for locks has it, and not a transaction.
 	 */
@@ -211,8 +215,8 @@ final class InMemoryHold implements HeldLock, TransactionSynchronization {
 	 * Lose the lock: others can take it, its run is interrupted, and listeners are told.
 	 */
 	void lose() {
-		this.table.leave(this);
 		if (end(State.LOST)) {
+			this.table.lost();
 			this.table.lost(new LockLostEvent(this.key,
 					this.revoked ? LockLostEvent.Reason.MAX_RUN : LockLostEvent.Reason.GONE));
 			this.lossActions.forEach(Runnable::run);

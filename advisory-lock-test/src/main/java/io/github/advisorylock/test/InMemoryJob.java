@@ -51,8 +51,6 @@ final class InMemoryJob {
 
 	private @Nullable Instant retryAt;
 
-	private @Nullable Instant cancelledAt;
-
 	private int attempts;
 
 	private int failedAttempts;
@@ -74,7 +72,6 @@ final class InMemoryJob {
 		this.lastStartedAt = other.lastStartedAt;
 		this.openTick = other.openTick;
 		this.retryAt = other.retryAt;
-		this.cancelledAt = other.cancelledAt;
 		this.attempts = other.attempts;
 		this.failedAttempts = other.failedAttempts;
 		this.givenUp = other.givenUp;
@@ -104,9 +101,6 @@ final class InMemoryJob {
 		}
 		boolean open = tick != null && tick.equals(this.openTick);
 		if (open && RequestDetail.Retries.of(request).backOff() && (this.givenUp || !pause(now).isZero())) {
-			return LockOutcome.TOO_SOON;
-		}
-		if (open && this.givenUp && this.cancelledAt != null && !this.cancelledAt.isBefore(tick)) {
 			return LockOutcome.TOO_SOON;
 		}
 		return untilApart(request.minInterval(), now).isZero() ? LockOutcome.EXECUTED : LockOutcome.TOO_SOON;

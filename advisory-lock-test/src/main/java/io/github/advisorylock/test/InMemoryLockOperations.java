@@ -20,6 +20,8 @@ import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 
@@ -53,6 +55,11 @@ final class InMemoryLockOperations implements TwoPhaseLockOperations {
 	 * The calls whose work the current thread is in, innermost first.
 	 */
 	private final ThreadLocal<Deque<InMemoryCall>> running = ThreadLocal.withInitial(ArrayDeque::new);
+
+	/**
+	 * The keys whose last tick that came here was skipped.
+	 */
+	private final Set<AdvisoryLockKey> skipped = ConcurrentHashMap.newKeySet();
 
 	/**
 	 * Create operations.
@@ -118,6 +125,22 @@ final class InMemoryLockOperations implements TwoPhaseLockOperations {
 		Duration wait = (request.waitFor() != null) ? request.waitFor() : this.locks.waitFor();
 		InMemoryHold hold = new InMemoryHold(this.locks.table(), key, request.mode(), request.permits(), this);
 		return this.locks.table().enter(hold, TimeUnit.NANOSECONDS.convert(wait)) ? hold : null;
+	}
+
+	/**
+	 * Note what became of a tick under its lock.
+	 */
+	void note(AdvisoryLockKey key, boolean runs) {
+		if (runs) {
+			this.skipped.remove(key);
+		}
+		else {
+			this.skipped.add(key);
+		}
+	}
+
+	boolean hasSkipped(AdvisoryLockKey key) {
+		return this.skipped.contains(key);
 	}
 
 	@Nullable FleetInstance instance() {

@@ -1,0 +1,314 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.test;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+
+import io.github.advisorylock.AdvisoryLockOperations;
+import io.github.advisorylock.LockContext;
+import io.github.advisorylock.LockOutcome;
+import io.github.advisorylock.LockRequest;
+import io.github.advisorylock.LockScope;
+import io.github.advisorylock.ledger.AdvisoryLockLedger;
+import io.github.advisorylock.testsupport.Patience;
+import io.github.advisorylock.testsupport.TestPostgres;
+import org.awaitility.Awaitility;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.boot.WebApplicationType;
+import org.springframework.boot.builder.SpringApplicationBuilder;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.test.util.ReflectionTestUtils;
+import org.springframework.transaction.PlatformTransactionManager;
+
+/**
+ * Plays scripts on PostgreSQL. Time passes there by moving all that the ledger has into
+ * the past. Each instance is an application with a user of its own: to kill it, or to
+ * have the database away, the server ends its connections and accepts no more.
+ */
+final class PostgresScriptPlayer extends ScriptPlayer implements AutoCloseable {
+
+	private static final String PREFIX = "script_";
+
+	/**
+	 * The last one is where an operator is.
+	 */
+	private final @Nullable Instance[] instances = new Instance[Script.INSTANCES + 1];
+
+	private final List<Instance> gone = new ArrayList<>();
+
+	private final List<CompletableFuture<Void>> closing = new ArrayList<>();
+
+	private final List<CompletableFuture<Void>> stops = new ArrayList<>();
+
+	private int users;
+
+	private Duration passed = Script.BEFORE;
+
+	private Instant first = Instant.EPOCH;
+
+	/**
+	 * When a script would have begun, by what has passed since.
+	 */
+	private Instant from = Instant.EPOCH;
+
+	@Override
+	void begin() {
+		for (int i = 0; i < this.instances.length; i++) {
+			if (this.instances[i] == null) {
+				start(i);
+			}
+		}
+		this.passed = Script.BEFORE;
+		this.from = Instant.now().truncatedTo(ChronoUnit.MILLIS).minus(this.passed);
+		this.first = this.from;
+	}
+
+	/**
+	 * What was killed is closed when its calls have ended: it can write nothing.
+	 */
+	@Override
+	void end() {
+		this.gone.forEach((instance) -> this.closing.add(CompletableFuture.runAsync(instance.context::close)));
+		this.gone.clear();
+	}
+
+	@Override
+	public void close() {
+		this.closing.forEach((close) -> close.orTimeout(Patience.SECONDS, TimeUnit.SECONDS).join());
+		for (Instance instance : this.instances) {
+			if (instance != null) {
+				instance.context.close();
+			}
+		}
+	}
+
+	private Instance instance(int number) {
+		return Objects.requireNonNull(this.instances[number], "'instances' must have " + number);
+	}
+
+	@Override
+	AdvisoryLockOperations operations(int instance) {
+		return instance(instance).context.getBean(AdvisoryLockOperations.class);
+	}
+
+	@Override
+	PlatformTransactionManager transactions(int instance) {
+		return instance(instance).context.getBean(PlatformTransactionManager.class);
+	}
+
+	@Override
+	Instant time(Duration tick, Script.Job job) {
+		return (job.isOfLedger() ? this.from : this.first).plus(tick);
+	}
+
+	@Override
+	void pass(Duration time) {
+		this.passed = this.passed.plus(time);
+		Instant from = Instant.now().truncatedTo(ChronoUnit.MILLIS).minus(this.passed);
+		String by = " - INTERVAL '" + Duration.between(from, this.from).toMillis() + " ms'";
+		this.from = from;
+		TestPostgres.execute("UPDATE " + PREFIX + "job SET first_seen_at = first_seen_at" + by
+				+ ", last_tick = last_tick" + by + ", last_started_at = last_started_at" + by
+				+ ", last_finished_at = last_finished_at" + by + ", open_tick = open_tick" + by
+				+ ", retry_at = retry_at" + by + ", cancelled_at = cancelled_at" + by + "; UPDATE " + PREFIX
+				+ "run SET tick = tick" + by + ", started_at = started_at" + by + ", finished_at = finished_at" + by);
+	}
+
+	@Override
+	void kill(int instance) {
+		Instance killed = instance(instance);
+		killed.setReachable(false);
+		this.instances[instance] = null;
+		this.gone.add(killed);
+	}
+
+	@Override
+	void stop(int instance) {
+		Instance stopped = instance(instance);
+		Object ledger = stopped.context.getBean(AdvisoryLockLedger.class);
+		this.stops.add(CompletableFuture.runAsync(stopped.context::close));
+		Awaitility.await().until(() -> Boolean.TRUE.equals(ReflectionTestUtils.getField(ledger, "stopping")));
+	}
+
+	@Override
+	void stopped(int instance) {
+		this.stops.forEach((stop) -> stop.orTimeout(Patience.SECONDS, TimeUnit.SECONDS).join());
+		this.stops.clear();
+		this.instances[instance] = null;
+	}
+
+	@Override
+	void start(int instance) {
+		this.instances[instance] = new Instance("script_" + this.users++);
+	}
+
+	@Override
+	void loseSession(int instance) {
+		instance(instance).loseSession(sessionRuns(instance));
+	}
+
+	private List<Call> sessionRuns(int instance) {
+		return underWay().stream()
+			.filter((call) -> call.step.number() == instance && scope(call) == LockScope.SESSION)
+			.toList();
+	}
+
+	private static LockScope scope(Call call) {
+		return Objects.requireNonNull(call.step.job()).scope();
+	}
+
+	@Override
+	void databaseDown() {
+		for (int i = 0; i < Script.INSTANCES; i++) {
+			if (this.instances[i] != null) {
+				instance(i).remember(sessionRuns(i));
+				instance(i).setReachable(false);
+				sessionRuns(i).forEach(PostgresScriptPlayer::awaitLoss);
+			}
+		}
+	}
+
+	@Override
+	void databaseUp() {
+		for (int i = 0; i < Script.INSTANCES; i++) {
+			if (this.instances[i] != null) {
+				instance(i).setReachable(true);
+				instance(i).awaitConnections();
+			}
+		}
+	}
+
+	/**
+	 * The job is known, as that of a method is.
+	 */
+	@Override
+	void pause(String key, boolean paused) {
+		TestPostgres.execute("INSERT INTO " + PREFIX + "job (namespace, key) VALUES ('scripts', '" + key
+				+ "') ON CONFLICT DO NOTHING");
+		AdvisoryLockLedger ledger = instance(Script.INSTANCES).context.getBean(AdvisoryLockLedger.class);
+		if (paused) {
+			ledger.pause(key, "script");
+		}
+		else {
+			ledger.resume(key, "script");
+		}
+	}
+
+	@Override
+	void overrun(LockContext lock) {
+		while (lock.isHeld()) {
+			LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(5));
+		}
+	}
+
+	private static void awaitLoss(Call call) {
+		LockContext lock = call.lock;
+		if (lock != null) {
+			Awaitility.await().until(() -> !lock.isHeld());
+		}
+	}
+
+	/**
+	 * An application with a user of its own.
+	 */
+	private static final class Instance {
+
+		private final String user;
+
+		private final ConfigurableApplicationContext context;
+
+		private int remembered;
+
+		private Instance(String user) {
+			this.user = user;
+			TestPostgres.execute("DROP ROLE IF EXISTS " + user + "; CREATE ROLE " + user + " SUPERUSER LOGIN");
+			this.context = new SpringApplicationBuilder(ContractApplication.class).web(WebApplicationType.NONE)
+				.properties("spring.application.name=scripts", "spring.main.banner-mode=off",
+						"spring.main.log-startup-info=false", "advisory-lock.ledger.initialize-schema=always",
+						"advisory-lock.ledger.table-prefix=" + PREFIX, "advisory-lock.session.heartbeat=100ms",
+						"spring.datasource.hikari.maximum-pool-size=6", "spring.datasource.hikari.minimum-idle=0",
+						"spring.datasource.hikari.connection-timeout=250",
+						"spring.datasource.url=" + TestPostgres.url().replaceFirst("user=[^&]*", "user=" + user))
+				.run();
+		}
+
+		private void setReachable(boolean reachable) {
+			TestPostgres.execute("ALTER ROLE " + this.user + (reachable ? " LOGIN" : " NOLOGIN"));
+			if (!reachable) {
+				terminate("true");
+			}
+		}
+
+		private void terminate(String which) {
+			String ours = "FROM pg_stat_activity WHERE usename = '" + this.user + "' AND " + which;
+			List<String> pids = TestPostgres.query("SELECT pid " + ours);
+			pids.forEach((pid) -> TestPostgres.execute("SELECT pg_terminate_backend(" + pid + ")"));
+			Awaitility.await()
+				.until(() -> pids.isEmpty() || TestPostgres
+					.query("SELECT pid FROM pg_stat_activity WHERE pid IN (" + String.join(", ", pids) + ")")
+					.isEmpty());
+		}
+
+		private int locks() {
+			return Integer.parseInt(
+					TestPostgres
+						.query("SELECT count(*) FROM pg_locks l JOIN pg_stat_activity a USING (pid) "
+								+ "WHERE l.locktype = 'advisory' AND a.usename = '" + this.user
+								+ "' AND a.application_name LIKE 'al:scripts@%'")
+						.get(0));
+		}
+
+		/**
+		 * What the session remembers is there again with the next one.
+		 */
+		private void loseSession(List<Call> lost) {
+			remember(lost);
+			terminate("application_name LIKE 'al:scripts@%'");
+			lost.forEach(PostgresScriptPlayer::awaitLoss);
+			awaitConnections();
+		}
+
+		private void remember(List<Call> lost) {
+			this.remembered = locks() - lost.size();
+		}
+
+		/**
+		 * Neither the pool nor the session opens a connection as soon as one can be had.
+		 */
+		private void awaitConnections() {
+			AdvisoryLockOperations operations = this.context.getBean(AdvisoryLockOperations.class);
+			for (LockScope scope : LockScope.values()) {
+				LockRequest request = LockRequest.of("connection of " + this.user).scope(scope);
+				Awaitility.await()
+					.ignoreExceptions()
+					.until(() -> operations.execute(request, (lock) -> true).outcome() == LockOutcome.EXECUTED);
+			}
+			Awaitility.await().until(() -> locks() >= this.remembered);
+		}
+
+	}
+
+}
