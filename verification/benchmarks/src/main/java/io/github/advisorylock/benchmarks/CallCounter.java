@@ -21,6 +21,9 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.Arrays;
+import java.util.Map;
+import java.util.function.Function;
+import java.util.stream.Collectors;
 
 import io.github.advisorylock.testsupport.CountingSocketFactory;
 
@@ -64,8 +67,14 @@ final class CallCounter {
 			call.run();
 			bytes[i] = bytesOfRecords(before, position());
 		}
-		Arrays.sort(bytes);
-		long usual = bytes[CALLS / 2];
+		long usual = Arrays.stream(bytes)
+			.boxed()
+			.collect(Collectors.groupingBy(Function.identity(), Collectors.counting()))
+			.entrySet()
+			.stream()
+			.max(Map.Entry.comparingByValue())
+			.orElseThrow()
+			.getKey();
 		double share = (double) Arrays.stream(bytes).filter((count) -> count == usual).count() / CALLS;
 		return new Counts((double) trips / CALLS, (double) statements / CALLS, usual, share);
 	}
