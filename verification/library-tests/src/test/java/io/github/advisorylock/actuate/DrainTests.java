@@ -25,6 +25,7 @@ import java.util.concurrent.CompletableFuture;
 
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.AdvisoryLockOperations;
+import io.github.advisorylock.HeldLock;
 import io.github.advisorylock.LeaderElection;
 import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.LockRequest;
@@ -156,6 +157,25 @@ class DrainTests {
 			assertThat(inner.value()).isEqualTo("200 inner");
 			assertThat(waiting.get().outcome()).isEqualTo(LockOutcome.PAUSED);
 			assertThat(TestPostgres.locks()).noneMatch((lock) -> lock.contains("patient"));
+		}
+	}
+
+	@Test
+	void heldLockThatIsWaitedForIsNotGivenOutOnceTheInstanceIsDrained() throws Exception {
+		try (OperatedApplication application = start("shop-1")) {
+			AdvisoryLockOperations operations = application.bean(AdvisoryLockOperations.class);
+			LockRequest request = LockRequest.of("patient").scope(LockScope.SESSION);
+			CompletableFuture<Optional<HeldLock>> waiting = new CompletableFuture<>();
+			try (HeldLock held = operations.tryAcquire(request).orElseThrow()) {
+				Thread thread = new Thread(
+						() -> waiting.complete(operations.tryAcquire(request.waitFor(Duration.ofMinutes(1)))));
+				thread.start();
+				await().until(() -> thread.getState() != Thread.State.RUNNABLE);
+				assertThat(post(application, "drained", "shop-1").statusCode()).isEqualTo(200);
+				assertThat(held.isHeld()).isTrue();
+			}
+			assertThat(waiting.get()).isEmpty();
+			assertThat(ForeignSession.isHeld(AdvisoryLockKey.of("shop", "patient"))).isFalse();
 		}
 	}
 

@@ -148,6 +148,26 @@ class ShardsTests {
 		});
 	}
 
+	/**
+	 * A relay may call another one, whose shards are its own.
+	 */
+	@Test
+	void shardIsTheOuterOneAgainAfterACallOfAnotherRole() {
+		this.application.withBean(Mails.class).run((context) -> {
+			awaitShares(context);
+			Mails mails = context.getBean(Mails.class);
+			Awaitility.await().until(() -> context.getBean(LeaderElection.class).shards("mails", 2).size() == 2);
+			List<String> called = new ArrayList<>();
+			context.getBean(Jobs.class).relay((shard) -> {
+				mails.send((mail) -> called.add("mail " + mail));
+				called.add(shard + " is " + LockContext.currentShard());
+			});
+			assertThat(called).hasSize(3 * SHARDS)
+				.startsWith("mail 0", "mail 1", "0 is 0", "mail 0", "mail 1", "1 is 1")
+				.endsWith("7 is 7");
+		});
+	}
+
 	@Test
 	void shardIsNotGivenUpWhileItsCallIsRunning() {
 		this.application.run((first) -> {
@@ -373,6 +393,15 @@ class ShardsTests {
 
 		@LeaderOnly(value = "outbox", shards = SHARDS)
 		void relay(IntConsumer part) {
+			part.accept(LockContext.currentShard());
+		}
+
+	}
+
+	static class Mails {
+
+		@LeaderOnly(value = "mails", shards = 2)
+		void send(IntConsumer part) {
 			part.accept(LockContext.currentShard());
 		}
 
