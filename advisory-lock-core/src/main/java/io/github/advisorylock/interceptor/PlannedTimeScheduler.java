@@ -365,7 +365,8 @@ public final class PlannedTimeScheduler implements TaskScheduler {
 
 		/**
 		 * What is planned first after a change follows what the plan that was given up
-		 * did.
+		 * did. Where clocks go back by half an hour, Spring plans the same time again and
+		 * again until it is over.
 		 */
 		private @Nullable Instant next(TriggerContext context) {
 			Instant last = context.lastCompletion();
@@ -374,8 +375,9 @@ public final class PlannedTimeScheduler implements TaskScheduler {
 			this.base = (last != null) ? last : (this.base != null) ? this.base : context.getClock().instant();
 			this.known = (this.changing != null) ? this.changing.changes() : CronTicks.Changes.NONE;
 			CronTicks ticks = this.known.ticks(this.ticks);
-			return (ticks == null || this.known.all().isEmpty()) ? this.trigger.nextExecution(context)
+			Instant next = (ticks == null || this.known.all().isEmpty()) ? this.trigger.nextExecution(context)
 					: ticks.nextAfter(this.base);
+			return (ticks != null && planned != null && planned.equals(next)) ? ticks.nextAfter(planned) : next;
 		}
 
 		/**
