@@ -77,6 +77,27 @@ class RunPlanTests extends AbstractLedgerTests {
 	}
 
 	/**
+	 * A plan is kept for as long as nobody analyzes the table.
+	 */
+	@Test
+	void statementsOfARunUseTheKeyInASmallTableThatNobodyHasAnalyzed() throws Exception {
+		TestPostgres.execute("ALTER TABLE ledger_tests_run SET (autovacuum_enabled = off); TRUNCATE ledger_tests_run; "
+				+ "DELETE FROM pg_statistic WHERE starelid = 'ledger_tests_run'::regclass");
+		TestPostgres
+			.execute("INSERT INTO ledger_tests_run (namespace, key, scope, instance, fencing_token, started_at) "
+					+ "SELECT 'tests', 'job', 'SESSION', 'host:1', n, now() FROM generate_series(1, 500) n");
+		try (Connection connection = TestPostgres.open()) {
+			for (String sql : List.of(this.statements.decide(), this.statements.begin(), this.statements.end(),
+					this.statements.result(), this.statements.hang())) {
+				assertThat(plan(connection, sql, 501)).isNotEmpty().noneMatch((line) -> line.contains("run_latest"));
+			}
+		}
+		finally {
+			TestPostgres.execute("ALTER TABLE ledger_tests_run RESET (autovacuum_enabled)");
+		}
+	}
+
+	/**
 	 * Of all instances, and of one; of one that is long gone, of nobody; one run was
 	 * cancelled, long ago.
 	 */
