@@ -1,0 +1,60 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.sample.outbox;
+
+import java.time.Duration;
+
+import io.github.advisorylock.sample.Instance;
+import io.github.advisorylock.test.Fleet;
+import io.github.advisorylock.test.FleetTest;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.mockito.Answers;
+
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.test.context.bean.override.mockito.MockitoBean;
+
+import static io.github.advisorylock.test.LockAssertions.assertThatLock;
+import static org.mockito.ArgumentMatchers.anyString;
+import static org.mockito.BDDMockito.given;
+
+/**
+ * Tests for {@link OutboxCheck} on several instances.
+ */
+@FleetTest(OutboxCheck.class)
+class OutboxCheckFleetTests {
+
+	@MockitoBean(answers = Answers.RETURNS_DEEP_STUBS)
+	private JdbcClient jdbc;
+
+	@MockitoBean
+	private Instance instance;
+
+	@BeforeEach
+	void fillOutbox() {
+		given(this.jdbc.sql(anyString()).query(Integer.class).single()).willReturn(3);
+	}
+
+	@Test
+	void looksOncePerIntervalThoughAnInstanceIsKilled(Fleet fleet) {
+		fleet.advanceBy(Duration.ofMinutes(5));
+		fleet.kill(0);
+		fleet.advanceBy(Duration.ofMinutes(5));
+		assertThatLock("outbox-check").hasRunOncePerInterval().neverOverlapped();
+	}
+
+}
