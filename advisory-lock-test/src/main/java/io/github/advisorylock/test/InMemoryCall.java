@@ -193,6 +193,9 @@ final class InMemoryCall implements TwoPhaseLockOperations.Admission, LockContex
 			throw ex;
 		}
 		catch (Throwable ex) {
+			if (this.fleet != null) {
+				this.fleet.log("'" + this.key.name() + "' fails with " + ex);
+			}
 			failed(current, begun, run);
 			throw ex;
 		}

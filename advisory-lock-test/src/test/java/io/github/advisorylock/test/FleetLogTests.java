@@ -1,0 +1,73 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.test;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+
+import io.github.advisorylock.test.fleet.Billing;
+import io.github.advisorylock.test.fleet.FleetApplication;
+import io.github.advisorylock.test.fleet.Jobs;
+import io.github.advisorylock.test.fleet.Ledgers;
+import org.junit.jupiter.api.Test;
+
+import org.springframework.test.context.ContextConfiguration;
+import org.springframework.test.context.bean.override.mockito.MockitoBean;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.mockito.BDDMockito.willThrow;
+
+/**
+ * Tests for what a {@link FleetTest} that fails tells.
+ */
+@FleetTest({ Jobs.class, Billing.class })
+@ContextConfiguration(classes = FleetApplication.class)
+class FleetLogTests {
+
+	private static final Instant FROM = Instant.parse("2026-10-24T00:00:00Z");
+
+	@MockitoBean
+	private Ledgers ledgers;
+
+	@Test
+	void sameSeedHasTheSameThingsHappen(Fleet fleet) {
+		List<String> first = play(fleet, 42);
+		assertThat(first).hasSizeGreaterThan(20)
+			.anySatisfy((line) -> assertThat(line).contains("is killed"))
+			.isEqualTo(play(fleet, 42))
+			.isNotEqualTo(play(fleet, 43));
+	}
+
+	@Test
+	void failureSaysWhatTheWorkThrew(Fleet fleet) {
+		willThrow(new IllegalStateException("no money")).given(this.ledgers).write("billing");
+		assertThat(play(fleet, 1)).anySatisfy((line) -> assertThat(line).contains("'billing' fails with", "no money"));
+	}
+
+	private static List<String> play(Fleet fleet, long seed) {
+		fleet.end();
+		fleet.locks().reset();
+		fleet.begin(3, FROM, seed);
+		fleet.takes("billing", Duration.ofMinutes(20));
+		fleet.advanceTo("2026-10-24T00:40:00Z");
+		fleet.kill(fleet.instances().get(0));
+		fleet.advanceTo("2026-10-24T04:00:00Z");
+		return fleet.timeline().log();
+	}
+
+}
