@@ -17,11 +17,16 @@
 package io.github.advisorylock.actuate;
 
 import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.AdvisoryLockOperations;
@@ -36,12 +41,14 @@ import io.github.advisorylock.annotation.SingleRunner;
 import io.github.advisorylock.jdbc.LockSession;
 import io.github.advisorylock.testsupport.ForeignSession;
 import io.github.advisorylock.testsupport.TestPostgres;
+import io.github.advisorylock.testsupport.Tool;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
@@ -120,6 +127,47 @@ class DrainTests {
 				.withMessage("Work under advisory lock 'shop/by hand' did not run: PAUSED (this instance is drained)");
 		}
 		assertThat(operations.tryAcquire(LockRequest.of("by hand"))).isEmpty();
+	}
+
+	/**
+	 * As Kubernetes runs it in the container, where {@code HOSTNAME} is the name.
+	 */
+	@ParameterizedTest
+	@ValueSource(booleans = { true, false })
+	void preStopHookOfTheDocumentsDrainsItsOwnInstance(boolean ledger) throws Exception {
+		try (OperatedApplication application = OperatedApplication.start(Jobs.class, PROPERTIES[0], PROPERTIES[1],
+				"advisory-lock.instance=pod-1", "advisory-lock.ledger.enabled=" + ledger)) {
+			Jobs jobs = application.bean(Jobs.class);
+			await().until(() -> application.bean(LeaderElection.class).isLeader("outbox"));
+			assertThat(jobs.report().executed()).isTrue();
+			Gate gate = Gate.enteredBy(jobs::export);
+			try (gate) {
+				assertThat(preStop(application)).contains("\"instance\":\"pod-1\",\"state\":\"drained\"");
+				assertRefuses(application);
+				await().until(() -> !application.bean(LeaderElection.class).isLeader("outbox"));
+				assertThat(jobs.lead()).isEmpty();
+				assertThat(ForeignSession.isHeld(AdvisoryLockKey.of("shop", "export"))).isTrue();
+			}
+			await().until(() -> ForeignSession.isFree(AdvisoryLockKey.of("shop", "export")));
+			assertRefuses(application);
+			assertThat(ForeignSession.isHeld(AdvisoryLockKey.of("shop", "leader:outbox"))).isFalse();
+		}
+	}
+
+	private static String preStop(OperatedApplication application) throws Exception {
+		Tool.assumeRuns("curl", "--version");
+		Matcher line = Pattern.compile("`(curl -s localhost:8080/actuator/advisorylocks [^`]+)`")
+			.matcher(Files.readString(Path.of("../../docs/operating.md")));
+		assertThat(line.find()).isTrue();
+		String port = application.context().getEnvironment().getProperty("local.server.port");
+		ProcessBuilder shell = new ProcessBuilder("sh", "-c",
+				line.group(1).replace("localhost:8080", "127.0.0.1:" + port))
+			.redirectErrorStream(true);
+		shell.environment().put("HOSTNAME", "pod-1");
+		Process hook = shell.start();
+		String output = new String(hook.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+		assertThat(hook.waitFor()).as(output).isZero();
+		return output;
 	}
 
 	/**

@@ -29,7 +29,13 @@ import org.awaitility.Awaitility;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -38,6 +44,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
  * Tests for the names of instances, of which no two that live have the same one.
  */
 @Tag("gate")
+@ExtendWith(OutputCaptureExtension.class)
 class InstanceNameTests {
 
 	private static final String ENDPOINT = "management.endpoints.web.exposure.include=advisorylocks";
@@ -69,6 +76,20 @@ class InstanceNameTests {
 		}
 		try (OperatedApplication next = OperatedApplication.start(Jobs.class, ENDPOINT, NAME)) {
 			assertThat(name(next)).isEqualTo("replica");
+		}
+	}
+
+	@ParameterizedTest
+	@ValueSource(booleans = { true, false })
+	void contextsOfOneJvmThatSetNoNameAreToldApartAndThatIsSaidOnce(boolean ledger, CapturedOutput output) {
+		String[] properties = { ENDPOINT, "advisory-lock.ledger.enabled=" + ledger };
+		String own = new LockInstance(null).name();
+		try (OperatedApplication first = OperatedApplication.start(Jobs.class, properties);
+				OperatedApplication second = OperatedApplication.start(Jobs.class, properties)) {
+			assertThat(name(first)).isEqualTo(own);
+			assertThat(name(second)).isEqualTo(own + "-2");
+			assertThat(output).containsOnlyOnce("This instance is called '" + own + "-2', as another one that lives is "
+					+ "called '" + own + "'; set 'advisory-lock.instance'");
 		}
 	}
 
