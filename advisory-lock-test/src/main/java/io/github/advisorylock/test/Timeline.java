@@ -267,7 +267,7 @@ final class Timeline {
 		 * Note how it ended: the rollback of its transaction has the last word.
 		 */
 		void end(End how, @Nullable Fleet fleet) {
-			if (fleet != null && this.how != End.KILLED) {
+			if (fleet != null && this.how != End.KILLED && this.how != how) {
 				this.end = fleet.now();
 				this.how = how;
 				fleet.log("instance " + number() + " ends '" + this.key.name() + "': " + how);
