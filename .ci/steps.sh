@@ -301,6 +301,15 @@ install_what_is_published() {
     -pl advisory-lock-starter,advisory-lock-shedlock,advisory-lock-spring-integration,advisory-lock-test,advisory-lock-rewrite
 }
 
+# A patch that does not fit the code any more puts no bug in
+bugs_can_be_put_in() {
+  local patch stale=0
+  for patch in src/mutants/*.patch src/seeded-bugs/*.patch; do
+    git apply --check "$patch" || stale=1
+  done
+  return $stale
+}
+
 # Starts executable jars and a WAR, on each Java or on the one that is named
 as_users_run_it() {
   test_step 'as users run it' "${verify[@]}" -Pas-users-run-it -pl verification/as-users-run-it -am -Dtest='com/example/**/*Tests' "$@"
