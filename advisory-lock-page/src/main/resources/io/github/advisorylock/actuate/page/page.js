@@ -1,10 +1,11 @@
 /* Shows what the endpoint advisorylocks says, and decides nothing. */
-const settings = document.body.dataset, $ = (id) => document.getElementById(id);
+const settings = document.body.dataset, $ = (id) => document.getElementById(id), yes = $("confirm-yes");
+const put = (id, text) => $("confirm-" + id).textContent = text;
 const refresh = 5000;
 const writable = settings.writable === "true";
 /* An answer that takes longer than this is none for now. */
 const patience = 2000;
-const day = 86400000, mostRuns = 500, mostLanes = 50;
+const day = 86400000, mostRuns = 500, mostLanes = 50, failures = ["FAILED", "ABANDONED", "CANCELLED"];
 
 /* What a button says, what it will do, and what was done. */
 const acts = {
@@ -16,7 +17,7 @@ const acts = {
   backfilled: ["Backfill", "The ticks of its schedule in this time run on the instance that answers, one after the other, oldest first. A failure ends that, and so does cancelling its run.", "is backfilled"],
   cancelled: ["Cancel run", "The instance that runs it is told that its lock is lost, and interrupts it. No other instance runs it before it has ended.", "was told to end, and still has its lock", "danger"],
   forgotten: ["Forget job", "Its ticks and its runs are removed from the ledger. Only if no instance has it any more.", "is forgotten", "danger"],
-  "of-drained": ["Drain", "It begins no guarded run and leads no role any more, until it ends or is resumed. What runs goes on.", "is drained"],
+  "of-drained": ["Drain", "It begins no guarded run and leads no role any more, until it ends or is resumed. What runs goes on, and requests reach it.", "is drained"],
   "of-resumed": ["Resume", "It begins runs again, and may lead roles.", "is resumed"],
   "all-paused": ["Pause everything", "No instance runs any job of this namespace that the ledger records from its next call on, until everything is resumed. Runs that are under way go on.", "is paused"],
   "all-resumed": ["Resume everything", "Instances run the jobs of this namespace again from their next calls on. Jobs that were paused themselves stay paused.", "is resumed"]
@@ -75,13 +76,9 @@ let local = localStorage.getItem("advisory-locks-local-time") === "true";
 const query = () => new URLSearchParams(location.search);
 const viewOf = (params) => params.get("key") !== null ? "job" : ["runs", "leaders", "instances"].includes(params.get("view")) ? params.get("view") : "jobs";
 
-function link(values) {
-  const params = new URLSearchParams();
-  const manager = query().get("manager");
-  Object.entries({ ...(manager ? { manager } : {}), ...values }).filter(([, value]) => value !== "" && value !== null && value !== undefined)
-    .forEach(([name, value]) => params.set(name, value));
-  return "?" + params;
-}
+const named = (values) => "?" + new URLSearchParams(Object.entries(values).filter(([, value]) => (value ?? "") !== ""));
+const link = (values) => named({ manager: query().get("manager"), ...values });
+const target = (rest, values) => settings.endpoint + rest + named({ ...values, transactionManager: query().get("manager") });
 
 /* A key that can't stand in the path of an address is sent as its id. */
 function path(namespace, key) {
@@ -93,24 +90,36 @@ function path(namespace, key) {
 }
 
 function address() {
-  const params = query();
-  const view = viewOf(params);
-  const sent = new URLSearchParams();
-  if (params.get("manager")) {
-    sent.set("transactionManager", params.get("manager"));
-  }
+  const params = Object.fromEntries(query());
+  const view = viewOf(query());
   if (view === "job") {
-    return settings.endpoint + path(params.get("namespace"), params.get("key")) + "?" + sent;
+    return target(path(params.namespace ?? null, params.key));
   }
   if (view === "runs") {
-    ["outcome", "instance"].filter((name) => params.get(name)).forEach((name) => sent.set(name, params.get(name)));
-    sent.set("from", new Date(Date.now() - day).toISOString());
-    sent.set("runs", mostRuns);
-    return settings.endpoint + "?" + sent;
+    return target("", runsOf(params.outcome));
   }
-  ["q", "state", "sort", "page"].filter((name) => view === "jobs" && params.get(name)).forEach((name) => sent.set(name, params.get(name)));
-  sent.set("size", view === "jobs" ? 100 : 1);
-  return settings.endpoint + "?" + sent;
+  const { q, state, sort, page } = params;
+  return target("", view === "jobs" ? { q, state, sort, page, size: 100 } : { size: 1 });
+}
+
+const runsOf = (outcome) => ({ outcome, instance: query().get("instance"), from: new Date(Date.now() - day).toISOString(), runs: mostRuns });
+
+/* A run that is meant, and failures, may be older than the latest runs. */
+async function complete(body, signal) {
+  const more = async (values) => (await send(target("", values), { signal })).body?.runs || [];
+  const meant = query().get("run");
+  const at = Date.parse(meant);
+  if (body.job && at) {
+    const isMeant = (run) => run.startedAt === meant && [undefined, body.job.key].includes(run.key);
+    body.meant = body.runs.find(isMeant) || (await more({ runs: mostRuns, from: meant, to: new Date(at + 1).toISOString() })).find(isMeant);
+  }
+  if (!body.job && body.runs?.length === mostRuns) {
+    body.since = body.runs[mostRuns - 1].startedAt;
+    for (const outcome of query().get("outcome") ? [] : failures) {
+      body.runs.push(...(await more(runsOf(outcome))).filter((run) => new Date(run.startedAt) < new Date(body.since)));
+    }
+    body.runs.sort((a, b) => new Date(b.startedAt) - new Date(a.startedAt));
+  }
 }
 
 /* Whoever logs in sends a page, or elsewhere to one, and no JSON. */
@@ -132,6 +141,9 @@ async function load() {
       throw new Error("the endpoint advisorylocks is not exposed");
     }
     const { response, body } = await send(address(), { signal: mine.signal });
+    if (response.ok && body) {
+      await complete(body, mine.signal);
+    }
     if (mine !== request) {
       return;
     }
@@ -173,12 +185,10 @@ function go(target) {
   scrollTo(0, 0);
 }
 
-/* Texts */
-
-const count = (number, one, many) => number + " " + (number === 1 ? one : many);
+const count = (number, one, many = one + "s") => number + " " + (number === 1 ? one : many);
 const two = (number) => String(number).padStart(2, "0");
 const name = (job) => job.namespace + "/" + job.key;
-const jobLink = (job, text) => html`<a class="key" href="${link({ view: "job", namespace: job.namespace, key: job.key })}">${text || job.key}</a>`;
+const jobLink = (job, text) => html`<a class="key" href="${link({ view: "job", namespace: job.namespace ?? answer.namespace, key: job.key })}">${text || job.key}</a>`;
 
 function clock(at) {
   const of = (part) => two(local ? at["get" + part]() : at["getUTC" + part]());
@@ -207,7 +217,7 @@ function span(ms) {
 }
 
 const since = (text) => text ? html`since ${time(text)} <small>(${span(Math.max(0, new Date(answer.time) - new Date(text)))})</small>` : "";
-const badge = (word) => html`<span class="badge ${word}">${word.toLowerCase().replaceAll("_", " ")}</span>`;
+const badge = (word = "RUNNING") => html`<span class="badge ${word}">${word.toLowerCase().replaceAll("_", " ")}</span>`;
 const cell = (label, content, kind) => html`<td data-label="${label}" class="${kind || ""}">${content}</td>`;
 const heads = (...titles) => html`<thead><tr>${titles.map((title) => html`<th scope="col">${title}</th>`)}</tr></thead>`;
 const button = (state) => writable && html`<button type="button" data-state="${state}" class="${acts[state][3] || ""}">${acts[state][0]}</button>`;
@@ -224,8 +234,6 @@ function chosen(one) {
   return html`${one.cron || one.interval ? schedule({ ...one, expression: one.cron, type: "" }) : "that of the annotation"} from ${time(one.effectiveAt)} on, ${pausedText(one)}`;
 }
 
-/* Views */
-
 function jobs() {
   const filter = query();
   const pages = Math.max(1, Math.ceil(answer.matching / answer.size));
@@ -235,7 +243,7 @@ function jobs() {
       ${answer.goOn ? html`<p id="goes-on">${count(answer.goOn, "job goes on", "jobs go on")}: runs that are under way, jobs that were resumed since, methods that the ledger does not record, keys with arguments and other namespaces. They are marked <span class="badge goes-on">goes on</span>.</p>` : ""}` : ""}
       <ul class="tiles">${Object.entries(answer.states).map(([state, number]) => html`<li><a class="${state}" href="${link({ view: "jobs", state })}"><b>${number}</b> ${state}</a></li>`)}</ul>
       ${answer.ledger ? html`<div class="buttons">${button(answer.paused ? "all-resumed" : "all-paused")}</div>` : html`<p class="note">The ledger is not in use: nothing is known of runs, and nothing can be paused.</p>`}${saidOf("*")}</section>
-    <p id="count">${answer.matching} of ${count(answer.jobCount, "job", "jobs")}${writable ? "" : ", read-only"}</p>
+    <p id="count">${answer.matching} of ${count(answer.jobCount, "job")}${writable ? "" : ", read-only"}</p>
     ${answer.jobs.length ? html`<table id="jobs"><caption>Jobs</caption>${heads("Job", "State", "Next run", "Last run", "Calls on " + answer.instance)}
       <tbody>${answer.jobs.map(row)}</tbody></table>` : html`<p class="empty">No job is like that.</p>`}
     ${pages > 1 ? html`<p class="pages"><span>Page ${answer.page} of ${pages}</span> ${answer.page > 1 && turn("Previous", answer.page - 1)} ${answer.page < pages && turn("Next", answer.page + 1)}</p>` : ""}`;
@@ -267,7 +275,7 @@ function row(job) {
   const run = job.lastRun;
   return html`<tr data-key="${name(job)}" data-state="${job.state}"><th scope="row" class="job">${jobLink(job)}<small class="place">${job.namespace} · ${job.method}</small>${(job.schedules || []).map(schedule)}${job.rescheduled && html` <span class="by">now ${chosen(job.rescheduled)}</span>`}</th>
     ${cell("State", html`${badge(job.state)} ${why(job)}`, "state")}${cell("Next", time(job.next), "next")}
-    ${cell("Last", run ? html`${badge(run.outcome || "RUNNING")} ${time(run.startedAt)} <small>${run.duration ? span(millis(run.duration)) : ""} on ${run.instance}</small> ${run.error && html`<code class="error">${run.error}</code>`}` : "", "last")}
+    ${cell("Last", run ? html`${badge(run.outcome)} ${time(run.startedAt)} <small>${run.duration ? span(millis(run.duration)) : ""} on ${run.instance}</small> ${run.error && html`<code class="error">${run.error}</code>`}` : "", "last")}
     ${cell("Calls", calls(job.outcomes), "calls")}</tr>`;
 }
 
@@ -283,7 +291,8 @@ function job() {
       ${(one.waiters || []).map((waiter) => html`<p>Process ${waiter.pid} waits ${since(waiter.since)}${waiter.blockedBy ? " for " + waiter.blockedBy.join(", ") : ""} <small>${waiter.application}</small></p>`)}</div>
       ${hanging && hanging.key === key && hanging.of === held(one) ? hangs(hanging) : ""}
       <div class="buttons actions">${(one.holders || []).length ? html`<button type="button" data-state="stack">Where does it hang?</button>` : ""}${sorted(one.actions).filter((state) => acts[state] && state !== (one.paused ? "paused" : "resumed")).map(button)}</div>${saidOf(key)}</section>
-    ${one.openTick ? html`<section id="open"><h2>Open tick</h2><p>Tick ${time(one.openTick.tick)} was tried ${count(one.openTick.attempts, "time", "times")}, and ${again(one)}.</p></section>` : ""}
+    ${answer.meant && html`<section><h2>The run of ${time(answer.meant.startedAt)}</h2>${runsTable([answer.meant], one, "meant")}</section>`}
+    ${one.openTick ? html`<section id="open"><h2>Open tick</h2><p>Tick ${time(one.openTick.tick)} was tried ${count(one.openTick.attempts, "time")}, and ${again(one)}.</p></section>` : ""}
     ${one.backfill ? html`<section id="backfill"><h2>Backfill</h2>${backfill(one.backfill)}</section>` : ""}
     ${failed && failed.outcome !== "EXECUTED" ? html`<section id="why"><h2>${failed.outcome === "CANCELLED" ? "The last run was cancelled" : "Why the last run failed"}</h2><p>${badge(failed.outcome)} ${time(failed.startedAt)} on ${failed.instance}: <code>${failed.error || (failed.outcome === "ABANDONED" ? "its instance or its lock was gone" : "not told")}</code></p>
       ${failed.stackTrace ? html`<details id="stack"><summary>Stack trace</summary><pre tabindex="0">${failed.stackTrace}</pre></details>` : ""}</section>` : ""}
@@ -292,7 +301,7 @@ function job() {
       <dt>Schedule</dt><dd>${one.schedules ? one.schedules.map(schedule) : "none"}</dd>${one.rescheduled ? html`<dt>Instead</dt><dd id="chosen">${chosen(one.rescheduled)}</dd>` : ""}<dt>Next run</dt><dd>${time(one.next) || "not planned"}</dd>
       ${one.lastTick ? html`<dt>Last tick</dt><dd>${time(one.lastTick)}</dd>` : ""}${one.completedAt ? html`<dt>Completed</dt><dd>${time(one.completedAt)}</dd>` : ""}
       <dt>Calls on ${answer.instance}</dt><dd>${Object.keys(one.outcomes || {}).length ? calls(one.outcomes) : "none"}</dd></dl></section>
-    <section id="statistics"><h2>Last ${count(statistics.runs || 0, "run", "runs")}</h2><dl><dt>Executed</dt><dd>${statistics.executed || 0}</dd><dt>Failed in a row</dt><dd>${statistics.failures || 0}</dd>
+    <section id="statistics"><h2>Last ${count(statistics.runs || 0, "run")}</h2><dl><dt>Executed</dt><dd>${statistics.executed || 0}</dd><dt>Failed in a row</dt><dd>${statistics.failures || 0}</dd>
       ${statistics.median ? html`<dt>Median</dt><dd>${span(millis(statistics.median))}</dd><dt>95 of 100 within</dt><dd>${span(millis(statistics.p95))}</dd>` : ""}</dl></section></div>
     ${one.keys ? keysOf(one) : ""}
     ${runs.length ? html`<div class="cards"><section><h2>Who ran it when</h2>${lanes(runs)}</section><section><h2>How long runs took</h2>${bars(runs)}</section></div>` : ""}
@@ -304,7 +313,7 @@ function job() {
 const sorted = (actions) => (actions || []).includes("retried") ? ["retried", ...actions.filter((state) => state !== "retried")] : actions || [];
 
 function backfill(one) {
-  return html`<p>${badge(one.outcome || "RUNNING")} ${one.done} of ${count(one.of, "tick", "ticks")} from ${time(one.from)} to ${time(one.to)}${one.skipped ? ", " + one.skipped + " left out" : ""}${one.tick ? html`, now that of ${time(one.tick)}` : ""}, on <span class="instance">${one.instance}</span> for ${one.by}, ${since(one.startedAt)} ${one.error && html`<code>${one.error}</code>`}</p>`;
+  return html`<p>${badge(one.outcome)} ${one.done} of ${count(one.of, "tick")} from ${time(one.from)} to ${time(one.to)}${one.skipped ? ", " + one.skipped + " left out" : ""}${one.tick ? html`, now that of ${time(one.tick)}` : ""}, on <span class="instance">${one.instance}</span> for ${one.by}, ${since(one.startedAt)} ${one.error && html`<code>${one.error}</code>`}</p>`;
 }
 
 /* What becomes of an open tick. */
@@ -324,7 +333,7 @@ function hangs(one) {
 
 function keysOf(one) {
   const list = (keys) => html`<ul class="rows">${keys.map((key) => html`<li>${jobLink({ namespace: one.namespace, key: key.key })} ${time(key.startedAt)} ${key.outcome && badge(key.outcome)} ${key.error && html`<code>${key.error}</code>`}</li>`)}</ul>`;
-  return html`<section id="keys"><h2>Its keys</h2><p>${count(one.keys.count, "key", "keys")} of its own${one.keys.failureCount ? html`, ${one.keys.failureCount} failed and not run since` : ""}</p>${list(one.keys.failed)}${list(one.keys.latest)}</section>`;
+  return html`<section id="keys"><h2>Its keys</h2><p>${count(one.keys.count, "key")} of its own${one.keys.failureCount ? html`, ${one.keys.failureCount} failed and not run since` : ""}</p>${list(one.keys.failed)}${list(one.keys.latest)}</section>`;
 }
 
 function external(text, address, values) {
@@ -338,44 +347,48 @@ function external(text, address, values) {
 
 function runRow(run, one) {
   const values = { ...run, key: run.key || one.key };
-  return html`<tr data-outcome="${run.outcome || "RUNNING"}" class="${String(run.fencingToken) === query().get("run") ? "meant" : ""}">${cell("Started", html`${time(run.startedAt)}${run.key ? html` <a class="key" href="${runAt(one.namespace, run)}">${run.key}</a>` : ""}`)}${cell("Outcome", html`${badge(run.outcome || "RUNNING")}${run.attempt > 1 && html` <small>attempt ${run.attempt}</small>`}`)}
-    ${cell("Duration", run.duration ? span(millis(run.duration)) : "")}${cell("Instance", html`<span class="instance">${run.instance}</span> ${external("Log", settings.log, values)}${external("Trace", settings.trace, values)}`)}${cell("Tick", time(run.tick))}${cell("Error", run.error && html`<code>${run.error}</code>`)}</tr>`;
+  return html`<tr data-outcome="${run.outcome || "RUNNING"}">${cell("Started", html`${time(run.startedAt)}${run.key ? html` <a class="key" href="${runAt(one.namespace, run)}">${run.key}</a>` : ""}`)}${cell("Outcome", html`${badge(run.outcome)}${run.attempt > 1 && html` <small>attempt ${run.attempt}</small>`}`)}
+    ${cell("Duration", run.duration ? span(millis(run.duration)) : "")}${cell("Instance", html`<a class="instance" href="${link({ view: "runs", instance: run.instance, outcome: query().get("outcome") })}">${run.instance}</a> ${external("Log", settings.log, values)}${external("Trace", settings.trace, values)}`)}${cell("Tick", time(run.tick))}${cell("Error", run.error && html`<code>${run.error}</code>`)}</tr>`;
 }
 
-const runAt = (namespace, run) => link({ view: "job", namespace, key: run.key, run: run.fencingToken });
-const failedRun = (run) => Boolean(run.outcome) && run.outcome !== "EXECUTED";
-const runsTable = (runs, one) => html`<table id="runs"><caption>Runs</caption>${heads("Started", "Outcome", "Duration", "Instance", "Tick", "Error")}<tbody>${runs.map((run) => runRow(run, one))}</tbody></table>`;
+const runAt = (namespace, run) => link({ view: "job", namespace, key: run.key, run: run.startedAt });
+const failedRun = (run) => failures.includes(run.outcome);
+const runsTable = (runs, one, id = "runs") => html`<table id="${id}"><caption>Runs</caption>${heads("Started", "Outcome", "Duration", "Instance", "Tick", "Error")}<tbody>${runs.map((run) => runRow(run, one))}</tbody></table>`;
 
-/* A lane for each job, failures first. Each mark leads to its run. */
+/* A run between two times, in parts of the width: letters keep their size. */
+function mark(run, from, to, y, height) {
+  const x = (at) => Math.max(0, Math.min(99.4, (new Date(at) - from) / (to - from) * 100));
+  const begin = x(run.startedAt);
+  return html`<rect class="${run.outcome || "RUNNING"}" x="${begin.toFixed(2)}%" y="${y}" height="${height}" width="${Math.max(0.6, x(run.finishedAt || to) - begin).toFixed(2)}%"/>`;
+}
+
+/* A lane for each job, failures first, and higher than what may cover them. Each mark leads to its run. */
 function runs() {
-  const all = answer.runs;
+  const all = [...answer.runs.filter(failedRun), ...answer.runs.filter((run) => !failedRun(run))];
   const now = new Date(answer.time), from = now - day;
   const keys = [...new Set(all.map((run) => run.key))];
   const of = (key) => all.filter((run) => run.key === key);
   const bad = (key) => of(key).filter(failedRun).length;
   keys.sort((a, b) => bad(b) - bad(a) || (a < b ? -1 : 1));
-  const x = (text) => Math.max(0, (new Date(text) - from) / day * 100);
-  const lane = (run) => html`<a href="${runAt(answer.namespace, run)}" aria-label="${(run.outcome || "RUNNING").toLowerCase()}, ${clock(new Date(run.startedAt)).time}${run.duration ? ", " + span(millis(run.duration)) : ""} on ${run.instance}"><rect class="${run.outcome || "RUNNING"}" x="${x(run.startedAt).toFixed(2)}%" y="2" height="18" width="${Math.max(0.6, x(run.finishedAt || answer.time) - x(run.startedAt)).toFixed(2)}%"/></a>`;
-  const planned = (list) => html`<ul class="rows">${list.map((one) => html`<li>${time(one.time)} ${one.count > 1 ? html`<b>${one.count} jobs</b> ` : ""}${one.keys.map((key) => html`${jobLink({ namespace: answer.namespace, key })} `)}${one.count > one.keys.length ? "..." : ""}</li>`)}</ul>`;
-  const { outcome, instance } = Object.fromEntries(query());
+  const lane = (run) => html`<a href="${runAt(answer.namespace, run)}"><title>${(run.outcome || "RUNNING").toLowerCase()}, ${clock(new Date(run.startedAt)).time}${run.duration ? ", " + span(millis(run.duration)) : ""} on ${run.instance}</title>${failedRun(run) ? mark(run, from, now, 1, 20) : mark(run, from, now, 9, 12)}</a>`;
+  const planned = (list) => html`<ul class="rows">${list.map((one) => html`<li>${time(one.time)} ${one.count > 1 ? html`<b>${one.count} jobs</b> ` : ""}${one.keys.map((key) => html`${jobLink({ key })} `)}${one.count > one.keys.length ? "..." : ""}</li>`)}</ul>`;
+  const { outcome = "", instance } = Object.fromEntries(query());
   const { next, together, often } = answer.forecast;
-  return html`<p class="zoom">${["", "FAILED", "ABANDONED", "CANCELLED", "EXECUTED"].map((one) => html`<a href="${link({ view: "runs", outcome: one, instance })}"${one === (outcome || "") ? html` aria-current="true"` : ""}>${one.toLowerCase() || "all"}</a>`)}</p>
+  return html`<p class="zoom">${["", ...failures, "EXECUTED"].map((one) => html`<a href="${link({ view: "runs", outcome: one, instance })}"${one === outcome ? html` aria-current="true"` : ""}>${one.toLowerCase() || "all"}</a>`)}</p>
     ${instance ? html`<p>On <span class="instance">${instance}</span>. <a href="${link({ view: "runs", outcome })}">On all instances</a></p>` : ""}
-    ${all.length ? html`<section id="day"><h2>The last 24 hours</h2>${all.length === mostRuns ? html`<p class="note">The latest ${mostRuns} runs, since ${time(all[all.length - 1].startedAt)}. An outcome looks further back.</p>` : ""}<ul class="rows">${keys.slice(0, mostLanes).map((key) => html`<li data-key="${key}">${jobLink({ namespace: answer.namespace, key })} ${bad(key) ? html`<small class="bad">${count(bad(key), "run", "runs")} not executed</small>` : ""}<svg class="lanes" height="22">${of(key).map(lane)}</svg></li>`)}</ul>
+    ${all.length ? html`<section id="day"><h2>The last 24 hours</h2>${answer.since ? html`<p class="note">${outcome ? "Runs" : "Runs that executed"} before ${time(answer.since)} are left out.</p>` : ""}<ul class="rows">${keys.slice(0, mostLanes).map((key) => html`<li data-key="${key}">${jobLink({ key })} ${bad(key) ? html`<small class="bad">${count(bad(key), "run")} not executed</small>` : ""}<svg class="lanes" height="22">${of(key).map(lane)}</svg></li>`)}</ul>
       <p class="ends">${time(new Date(from).toISOString())} <span>now</span></p>${keys.length > mostLanes ? html`<p class="note">${keys.length - mostLanes} more jobs ran.</p>` : ""}</section>` : html`<p class="empty">${answer.ledger ? "No such run in the last 24 hours." : "The ledger is not in use: nothing is known of runs."}</p>`}
     <div class="cards"><section id="next"><h2>Next</h2>${planned(next)}${often ? html`<p class="note">${count(often, "job is", "jobs are")} called more often than once a minute.</p>` : ""}</section>
     ${together.length ? html`<section id="together"><h2>Many at one time</h2>${planned(together)}</section>` : ""}</div>
-    ${all.length ? runsTable([...all.filter(failedRun), ...all.filter((run) => !failedRun(run))].slice(0, 100), answer) : ""}`;
+    ${all.length ? runsTable(all.slice(0, 100), answer) : ""}`;
 }
 
-/* One lane for each instance, in parts of the width: letters keep their size. */
 function lanes(runs) {
   const from = Math.min(...runs.map((run) => new Date(run.startedAt)));
   const to = Math.max(new Date(answer.time), from + 1);
-  const x = (at) => (at - from) / (to - from) * 100;
   const instances = [...new Set(runs.map((run) => run.instance))];
-  return html`<svg class="lanes" height="${instances.length * 40}" role="img" aria-label="${count(runs.length, "run", "runs")} on ${instances.join(", ")}">${instances.map((instance, i) => html`<text x="0" y="${i * 40 + 13}">${instance}</text><line x1="0" x2="100%" y1="${i * 40 + 28}" y2="${i * 40 + 28}"/>
-    ${runs.filter((run) => run.instance === instance).map((run) => html`<rect class="${run.outcome || "RUNNING"}" x="${x(new Date(run.startedAt)).toFixed(2)}%" y="${i * 40 + 18}" height="20" width="${Math.max(0.5, x(run.finishedAt ? new Date(run.finishedAt) : to) - x(new Date(run.startedAt))).toFixed(2)}%"/>`)}`)}</svg>
+  return html`<svg class="lanes" height="${instances.length * 40}" role="img" aria-label="${count(runs.length, "run")} on ${instances.join(", ")}">${instances.map((instance, i) => html`<text x="0" y="${i * 40 + 13}">${instance}</text><line x1="0" x2="100%" y1="${i * 40 + 28}" y2="${i * 40 + 28}"/>
+    ${runs.filter((run) => run.instance === instance).map((run) => mark(run, from, to, i * 40 + 18, 20))}`)}</svg>
     <p class="ends">${time(new Date(from).toISOString())} <span>now</span></p>`;
 }
 
@@ -383,7 +396,7 @@ function lanes(runs) {
 function bars(runs) {
   const most = Math.max(1, ...runs.filter((run) => run.outcome === "EXECUTED").map((run) => millis(run.duration)));
   const wide = 600 / Math.max(20, runs.length);
-  return html`<svg class="bars" viewBox="0 0 600 90" role="img" aria-label="The longest of ${count(runs.length, "run", "runs")} that executed took ${span(most)}">${[...runs].reverse().map((run, i) => {
+  return html`<svg class="bars" viewBox="0 0 600 90" role="img" aria-label="The longest of ${count(runs.length, "run")} that executed took ${span(most)}">${[...runs].reverse().map((run, i) => {
     const height = run.outcome === "EXECUTED" ? Math.max(2, millis(run.duration) / most * 88) : 12;
     return html`<rect class="${run.outcome || "RUNNING"}" x="${(i * wide).toFixed(1)}" y="${(90 - height).toFixed(1)}" width="${(wide * 0.8).toFixed(1)}" height="${height.toFixed(1)}"/>`;
   })}</svg><p class="ends">earlier <span>longest that executed: ${span(most)}</span></p>`;
@@ -451,8 +464,6 @@ function draw(markup) {
   return false;
 }
 
-/* Acts */
-
 function csrf() {
   const cookie = document.cookie.split("; ").find((one) => one.startsWith("XSRF-TOKEN="));
   return settings.csrfHeader ? { [settings.csrfHeader]: settings.csrfToken } : cookie ? { "X-XSRF-TOKEN": decodeURIComponent(cookie.substring(11)) } : {};
@@ -486,7 +497,7 @@ async function act(what) {
       say(what.key, subject + " ended: " + result.outcome + (result.error ? ", " + result.error : ""), result.outcome === "FAILED");
     }
     else {
-      say(what.key, subject + " " + (result.outcome ? "has ended" : acts[what.state][2]) + (result.effectiveAt ? " " + clock(new Date(result.effectiveAt)).time + " on" : "") + (what.all ? ": " + count(result.jobs, "job", "jobs") : ""));
+      say(what.key, subject + " " + (result.outcome ? "has ended" : acts[what.state][2]) + (result.effectiveAt ? " " + clock(new Date(result.effectiveAt)).time + " on" : "") + (what.all ? ": " + count(result.jobs, "job") : ""));
     }
   }
   catch (error) {
@@ -499,10 +510,9 @@ async function act(what) {
 async function look(key) {
   const { namespace, key: name } = answer.job;
   const of = held(answer.job);
-  const manager = query().get("manager");
   say(key, "Asking the instance that runs it ...");
   try {
-    const { response, body: result } = await send(settings.endpoint + path(namespace, name) + "/stack?" + new URLSearchParams(manager ? { transactionManager: manager } : {}));
+    const { response, body: result } = await send(target(path(namespace, name) + "/stack"));
     if (!response.ok || !result?.runs) {
       throw new Error(typeof result?.error === "string" ? result.error : "status " + response.status);
     }
@@ -524,20 +534,20 @@ function ask(state, place) {
   const instance = state.startsWith("of-") ? place.dataset.key : undefined;
   asked = { state, all, instance, key: all ? "*" : place.dataset.key, name: instance || (all ? answer.namespace : of.key), namespace: of ? of.namespace : null,
     since: holder ? holder.since || answer.time : undefined, of: holder ? held(answer.job) : undefined, tick: state === "retried" && open ? open.tick : undefined };
-  $("confirm-title").textContent = verb + (all ? "?" : " \"" + asked.name + "\"?");
-  $("confirm-text").textContent = does;
+  put("title", verb + (all ? "?" : " \"" + asked.name + "\"?"));
+  put("text", does);
   $("confirm-about").innerHTML = (holder ? html`This is the run on <b class="instance">${holder.instance}</b>, ${holder.since ? since(holder.since) : "whose begin is not known"}.`
     : state === "retried" && open ? html`This is the tick of ${time(open.tick)}.`
     : state === "running" && open ? html`The tick of ${time(open.tick)} stays open, and ${again(answer.job)}${(answer.job.actions || []).includes("retried") ? html`: <i>Retry tick</i> does that now` : ""}.`
     : html``).text;
-  $("confirm-yes").disabled = false;
-  $("confirm-over").textContent = "";
+  yes.disabled = false;
+  put("over", "");
   const [old] = state === "rescheduled" ? answer.job.schedules : [];
   const present = answer.job?.rescheduled || old;
   $("confirm-schedule").hidden = !old;
   if (old) {
     $("confirm-about").innerHTML = html`In the annotation: ${schedule(old)}${answer.job.rescheduled && html` Now: ${chosen(answer.job.rescheduled)}`}`.text;
-    $("confirm-kind").textContent = old.expression ? "Cron expression" : "Interval, as PT10M";
+    put("kind", old.expression ? "Cron expression" : "Interval, as PT10M");
     $("confirm-when").value = present.cron || present.expression || present.interval || "";
     $("confirm-tz").parentElement.hidden = !old.expression;
     $("confirm-tz").value = present.zone || "";
@@ -548,8 +558,8 @@ function ask(state, place) {
   $("confirm-reason").value = "";
   $("confirm-span").hidden = $("confirm-span").disabled = state !== "backfilled";
   $("confirm-span").querySelector("legend").textContent = local ? "Local time" : "UTC";
-  $("confirm-yes").textContent = verb;
-  $("confirm-yes").className = danger || "";
+  put("yes", verb);
+  yes.className = danger || "";
   $("confirm").showModal();
   $("confirm-no").focus();
 }
@@ -558,19 +568,21 @@ function ask(state, place) {
 async function preview() {
   const when = $("confirm-when").value.trim();
   const mine = asked.schedule = { [asked.kind]: when || undefined, zone: asked.kind === "cron" && when && $("confirm-tz").value.trim() || undefined };
-  const manager = query().get("manager");
-  $("confirm-yes").disabled = true;
-  $("confirm-over").textContent = $("confirm-times").textContent = "";
+  yes.disabled = true;
+  put("over", "");
+  put("times", "");
   try {
-    const { response, body } = await send(settings.endpoint + path(asked.namespace, asked.name) + "?" + new URLSearchParams({ [asked.kind]: when, ...(mine.zone && { zone: mine.zone }), ...(manager && { transactionManager: manager }) }));
+    const { response, body } = await send(target(path(asked.namespace, asked.name), { zone: mine.zone }) + "&" + new URLSearchParams({ [asked.kind]: when }));
     if (mine === asked.schedule) {
-      $("confirm-yes").disabled = !response.ok;
-      $("confirm-over").textContent = response.ok ? "" : body?.error || "status " + response.status;
+      yes.disabled = !response.ok;
+      put("over", response.ok ? "" : body?.error || "status " + response.status);
       $("confirm-times").innerHTML = response.ok ? html`Next, in ${$("zone").textContent.substring(9)}: ${body.next.map((one, i) => html`${i ? ", " : ""}${time(one)}`)}`.text : "";
     }
   }
   catch (error) {
-    $("confirm-over").textContent = "There is no answer: " + error.message;
+    if (mine === asked.schedule) {
+      put("over", "There is no answer: " + error.message);
+    }
   }
 }
 
@@ -579,8 +591,8 @@ function follow() {
   const job = answer?.job;
   const over = asked && $("confirm").open && job && name(job) === asked.key && (asked.of !== undefined ? held(job) !== asked.of : asked.tick !== undefined && job.openTick?.tick !== asked.tick);
   if (over) {
-    $("confirm-yes").disabled = true;
-    $("confirm-over").textContent = asked.of !== undefined ? "That run has ended. " + ((job.holders || []).length ? "Another one is under way." : "There is nothing to cancel.") : "That tick is no longer open.";
+    yes.disabled = true;
+    put("over", asked.of !== undefined ? "That run has ended. " + ((job.holders || []).length ? "Another one is under way." : "There is nothing to cancel.") : "That tick is no longer open.");
   }
 }
 

@@ -82,10 +82,22 @@ class OperatorPageLookBrowserTests extends AbstractBrowserTests {
 			.untilAsserted(() -> assertThat(page.element("#runs tbody tr[data-outcome=FAILED]").getText())
 				.contains(MarkupJob.ERROR, HOST));
 		page.awaitRefresh();
+		assertThatNoMarkupIsThere();
+		page.open("?view=runs");
+		OperatorPage.await()
+			.untilAsserted(
+					() -> assertThat(page.element("#view").getText()).contains(MarkupJob.KEY, MarkupJob.ERROR, HOST));
+		assertThatNoMarkupIsThere();
+		page.open("?view=instances");
+		OperatorPage.await().untilAsserted(() -> assertThat(page.element("#instances").getText()).contains(HOST));
+		assertThatNoMarkupIsThere();
+		assertThatExceptionOfType(NoAlertPresentException.class).isThrownBy(() -> browser.driver().switchTo().alert());
+	}
+
+	private static void assertThatNoMarkupIsThere() {
 		assertThat(
 				browser.run("return document.querySelectorAll('main :is(script, img, [onclick], [onerror])').length"))
 			.isEqualTo(0L);
-		assertThatExceptionOfType(NoAlertPresentException.class).isThrownBy(() -> browser.driver().switchTo().alert());
 	}
 
 	@Test

@@ -45,6 +45,22 @@ class RunsViewBrowserTests extends AbstractBrowserTests {
 			FROM generate_series(1, 100) i
 			""";
 
+	private static final String BUSY = """
+			INSERT INTO advisory_lock_run
+			  (namespace, key, scope, instance, fencing_token, started_at, finished_at, outcome, error)
+			SELECT 'sample-app', 'a-busy', 'TRANSACTION', 'shop-' || i % 2, 1000 - i,
+			  now() - i * INTERVAL '1 minute', now() - i * INTERVAL '1 minute' + INTERVAL '5 s',
+			  CASE WHEN i IN (100, 580) THEN 'FAILED' ELSE 'EXECUTED' END, CASE WHEN i = 580 THEN 'of old' END
+			FROM generate_series(1, 600) i UNION ALL
+			SELECT 'sample-app', 'b', 'TRANSACTION', 'shop-0', 2000 - i, now() - i * INTERVAL '1 s', now(), 'EXECUTED', NULL
+			FROM generate_series(1, 10) i
+			""";
+
+	private static final String WHOLE = """
+			const mark = document.querySelector("#day li[data-key=a-new] rect");
+			return mark.getBoundingClientRect().right <= mark.ownerSVGElement.getBoundingClientRect().right + 1
+			""";
+
 	private static Fleet.Member member;
 
 	@BeforeAll
@@ -86,12 +102,45 @@ class RunsViewBrowserTests extends AbstractBrowserTests {
 			.endsWith("FAILED", "EXECUTED");
 		assertThat(page.element("#runs").getText()).contains("<b>x</b>");
 		WebElement mark = page.element("#day li:first-child svg a:last-child");
-		assertThat(mark.getDomAttribute("aria-label")).startsWith("failed, ").endsWith(", 1 min 30 s on shop-0");
+		assertThat(mark.getAccessibleName()).startsWith("failed, ").endsWith(", 1 min 30 s on shop-0");
 		browser.run("arguments[0].focus()", mark);
 		page.type(Keys.ENTER);
-		OperatorPage.await().until(() -> browser.driver().getCurrentUrl().contains("key=a-bad&run=70"));
-		OperatorPage.await().untilAsserted(() -> assertThat(all("#runs tr.meant")).hasSize(1));
-		assertThat(page.element("#runs tr.meant").getText()).contains("failed");
+		OperatorPage.await().until(() -> browser.driver().getCurrentUrl().contains("key=a-bad&run="));
+		OperatorPage.await()
+			.untilAsserted(() -> assertThat(page.element("#meant").getText()).contains("failed", "<b>x</b>", "shop-0"));
+	}
+
+	@Test
+	void failureIsSeenAndFoundBehindManyRunsOfTheSameJob() {
+		fleet.execute("DELETE FROM advisory_lock_run");
+		fleet.execute(BUSY);
+		OperatorPage page = page("?view=runs");
+		OperatorPage.await().untilAsserted(() -> assertThat(all("#day li")).hasSize(2));
+		assertThat(page.element("#day .note").getText()).contains("Runs that executed before", "are left out");
+		assertThat(page.element("#day li").getText()).contains("a-busy", "2 runs not executed");
+		assertThat(page.element("#runs tbody tr").getDomAttribute("data-outcome")).isEqualTo("FAILED");
+		assertThat(browser.run("""
+				return [...document.querySelectorAll("#day li:first-child rect.FAILED")].filter((mark) => {
+				  mark.scrollIntoView({ block: "center" });
+				  const { left, top, width } = mark.getBoundingClientRect();
+				  return document.elementFromPoint(left + width / 2, top + 3) === mark;
+				}).length
+				""")).isEqualTo(2L);
+		page.element("#day li:first-child a:has(rect.FAILED):nth-child(2)").sendKeys(Keys.ENTER);
+		OperatorPage.await()
+			.untilAsserted(() -> assertThat(page.element("#meant").getText()).contains("failed", "of old"));
+		assertThat(page.element("#runs").getText()).doesNotContain("of old");
+	}
+
+	@Test
+	void runThatJustBeganIsSeen() {
+		fleet.execute("""
+				INSERT INTO advisory_lock_run (namespace, key, scope, instance, fencing_token, started_at)
+				VALUES ('sample-app', 'a-new', 'TRANSACTION', 'shop-1', 1000, now())
+				""");
+		page("?view=runs");
+		OperatorPage.await().untilAsserted(() -> assertThat(all("#day li[data-key=a-new] rect")).hasSize(1));
+		assertThat(browser.run(WHOLE)).isEqualTo(true);
 	}
 
 	@Test
@@ -101,7 +150,9 @@ class RunsViewBrowserTests extends AbstractBrowserTests {
 		OperatorPage page = page("?view=runs&instance=shop-1");
 		OperatorPage.await().untilAsserted(() -> assertThat(all("#runs tbody tr")).hasSize(36));
 		assertThat(all("#runs .instance")).extracting(WebElement::getText).containsOnly("shop-1");
-		page.element(".zoom a:nth-child(2)").click();
+		page.element("#runs a.instance").click();
+		OperatorPage.await().until(() -> browser.driver().getCurrentUrl().endsWith("?view=runs&instance=shop-1"));
+		OperatorPage.await().untilAsserted(() -> page.element(".zoom a:nth-child(2)").click());
 		OperatorPage.await().until(() -> browser.driver().getCurrentUrl().contains("outcome=FAILED&instance=shop-1"));
 		OperatorPage.await().untilAsserted(() -> assertThat(all("#runs tbody tr")).hasSize(5));
 	}
