@@ -116,12 +116,12 @@ final class InMemoryCall implements TwoPhaseLockOperations.Admission, LockContex
 	}
 
 	/**
-	 * Return whether to decide before the lock, too: the ledger looks there for what this
-	 * instance has skipped the last time.
+	 * Return whether to decide before the lock, too: the ledger looks there unless this
+	 * instance has run the last tick.
 	 */
 	private boolean looksFirst(boolean outside) {
 		return outside && this.request.tick() != null
-				&& (!RequestDetail.isRecorded(this.request) || this.operations.hasSkipped(this.key));
+				&& (!RequestDetail.isRecorded(this.request) || this.operations.looksFirst(this.key));
 	}
 
 	private boolean mayRun() {
@@ -170,12 +170,11 @@ final class InMemoryCall implements TwoPhaseLockOperations.Admission, LockContex
 
 	private <T extends @Nullable Object, X extends Exception> @Nullable T runUnder(InMemoryHold current,
 			LockCallback<T, X> action) throws X {
-		boolean runs = mayRun();
-		if (this.request.tick() != null) {
-			this.operations.note(this.key, runs);
-		}
-		if (!runs) {
+		if (!mayRun()) {
 			return null;
+		}
+		if (this.request.tick() != null) {
+			this.operations.noteTick(this.key);
 		}
 		T result;
 		boolean written = this.scope == LockScope.SESSION && !InMemoryHold.isInTransaction();

@@ -57,9 +57,9 @@ final class InMemoryLockOperations implements TwoPhaseLockOperations {
 	private final ThreadLocal<Deque<InMemoryCall>> running = ThreadLocal.withInitial(ArrayDeque::new);
 
 	/**
-	 * The keys whose last tick that came here was skipped.
+	 * The keys whose last tick that came here was run here.
 	 */
-	private final Set<AdvisoryLockKey> skipped = ConcurrentHashMap.newKeySet();
+	private final Set<AdvisoryLockKey> ran = ConcurrentHashMap.newKeySet();
 
 	/**
 	 * Create operations.
@@ -128,19 +128,17 @@ final class InMemoryLockOperations implements TwoPhaseLockOperations {
 	}
 
 	/**
-	 * Note what became of a tick under its lock.
+	 * Note that a tick is run here.
 	 */
-	void note(AdvisoryLockKey key, boolean runs) {
-		if (runs) {
-			this.skipped.remove(key);
-		}
-		else {
-			this.skipped.add(key);
-		}
+	void noteTick(AdvisoryLockKey key) {
+		this.ran.add(key);
 	}
 
-	boolean hasSkipped(AdvisoryLockKey key) {
-		return this.skipped.contains(key);
+	/**
+	 * Return whether a tick is looked up before the lock is asked for.
+	 */
+	boolean looksFirst(AdvisoryLockKey key) {
+		return !this.ran.remove(key);
 	}
 
 	@Nullable FleetInstance instance() {

@@ -40,8 +40,10 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.dao.DataAccessException;
 import org.springframework.test.util.ReflectionTestUtils;
 import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.TransactionException;
 
 /**
  * Plays scripts on PostgreSQL. Time passes there by moving all that the ledger has into
@@ -303,7 +305,8 @@ final class PostgresScriptPlayer extends ScriptPlayer implements AutoCloseable {
 			for (LockScope scope : LockScope.values()) {
 				LockRequest request = LockRequest.of("connection of " + this.user).scope(scope);
 				Awaitility.await()
-					.ignoreExceptions()
+					.ignoreExceptionsMatching(
+							(ex) -> ex instanceof DataAccessException || ex instanceof TransactionException)
 					.until(() -> operations.execute(request, (lock) -> true).outcome() == LockOutcome.EXECUTED);
 			}
 			Awaitility.await().until(() -> locks() >= this.remembered);

@@ -23,6 +23,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 
 import io.github.advisorylock.AdvisoryLockOperations;
@@ -58,7 +59,7 @@ abstract class ScriptPlayer {
 			return this.calls.stream().map(Call::toString).toList();
 		}
 		finally {
-			this.calls.forEach((call) -> call.mayEnd.countDown());
+			this.calls.forEach((call) -> call.mayEnd.release());
 			this.calls.forEach((call) -> call.ended.orTimeout(Patience.SECONDS, TimeUnit.SECONDS).join());
 			this.calls.clear();
 			end();
@@ -153,7 +154,7 @@ abstract class ScriptPlayer {
 
 		private final CountDownLatch begun = new CountDownLatch(1);
 
-		private final CountDownLatch mayEnd = new CountDownLatch(1);
+		private final Semaphore mayEnd = new Semaphore(0);
 
 		private final CompletableFuture<@Nullable Void> ended = new CompletableFuture<>();
 
@@ -186,7 +187,7 @@ abstract class ScriptPlayer {
 		}
 
 		private void end() {
-			this.mayEnd.countDown();
+			this.mayEnd.release();
 			this.ended.orTimeout(Patience.SECONDS, TimeUnit.SECONDS).join();
 		}
 
@@ -247,17 +248,12 @@ abstract class ScriptPlayer {
 			return "done";
 		}
 
+		/**
+		 * It goes on though it is told of the loss of its lock.
+		 */
 		private void awaitEnd() {
-			boolean interrupted = true;
-			while (interrupted) {
-				try {
-					this.mayEnd.await();
-					interrupted = false;
-				}
-				catch (InterruptedException ex) {
-					// it is told of the loss of its lock, and goes on
-				}
-			}
+			this.mayEnd.acquireUninterruptibly();
+			Thread.interrupted();
 		}
 
 		private void note(String what) {
