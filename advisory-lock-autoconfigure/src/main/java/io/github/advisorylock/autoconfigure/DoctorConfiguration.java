@@ -185,7 +185,7 @@ class DoctorConfiguration {
 			String place = databases.others().isEmpty() ? ""
 					: "Database of transaction manager '" + database.name() + "': ";
 			return new LockDoctor(context, this.schedulers.stream().toList(), this.simpleSchedulers.stream().toList(),
-					this.scheduling.stream().findAny().isPresent(), this.properties.doctor()::of, () -> place);
+					this.scheduling.stream().findAny().isPresent(), this.properties.doctor()::of, place);
 		}
 
 		private List<SingleRunnerMethod> methodsOf(LockDatabase database, LockDatabases databases) {

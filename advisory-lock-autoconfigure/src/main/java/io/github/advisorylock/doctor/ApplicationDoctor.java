@@ -51,7 +51,7 @@ public final class ApplicationDoctor {
 
 	private final FleetExamination fleet;
 
-	private final FindingHandler handler;
+	private final Function<DoctorCheck, Severity> severities;
 
 	/**
 	 * Create a doctor.
@@ -77,33 +77,33 @@ public final class ApplicationDoctor {
 		this.usedInCode = usedInCode;
 		this.namespace = new NamespaceExamination(namespaceChosen, namespaceText);
 		this.fleet = new FleetExamination(beans, everyInstance);
-		this.handler = new FindingHandler(severities, logger::warn, () -> "");
+		this.severities = severities;
 	}
 
 	/**
 	 * Look, once all beans are there.
 	 */
 	public void examine() {
-		Findings findings = new Findings();
+		Findings findings = new Findings(this.severities, logger::warn, "");
 		List<SingleRunnerMethod> methods = this.methods.get();
-		this.fleet.examine(this.handler, findings);
+		this.fleet.examine(findings);
 		this.namespace.examine(methods, this.usedInCode, findings);
-		if (!this.handler.isOff(DoctorCheck.RANDOM_CRON)) {
+		if (!findings.isOff(DoctorCheck.RANDOM_CRON)) {
 			this.fleet.examineCrons(methods, findings);
 		}
-		if (!this.handler.isOff(DoctorCheck.SELF_INVOCATION)) {
+		if (!findings.isOff(DoctorCheck.SELF_INVOCATION)) {
 			OwnCallExamination.examine(this.beans, methods, findings);
 		}
-		if (!this.handler.isOff(DoctorCheck.SPRING_BATCH)) {
+		if (!findings.isOff(DoctorCheck.SPRING_BATCH)) {
 			BatchExamination.examine(this.beans, methods, findings);
 		}
-		if (!this.handler.isOff(DoctorCheck.OTHER_ADVICE)) {
+		if (!findings.isOff(DoctorCheck.OTHER_ADVICE)) {
 			OtherAdviceExamination.examine(methods, findings);
 		}
-		if (!this.handler.isOff(DoctorCheck.SCHEDULER_LOCK)) {
+		if (!findings.isOff(DoctorCheck.SCHEDULER_LOCK)) {
 			this.unguarded.get().forEach((method) -> foundUnguarded(method, findings));
 		}
-		this.handler.act(findings);
+		findings.act();
 	}
 
 	private static void foundUnguarded(String method, Findings findings) {

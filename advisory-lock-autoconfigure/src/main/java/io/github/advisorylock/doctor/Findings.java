@@ -21,23 +21,41 @@ import java.util.Collections;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import java.util.stream.Collectors;
 
+import io.github.advisorylock.AdvisoryLockConfigurationException;
 import io.github.advisorylock.AdvisoryLockKey;
+import io.github.advisorylock.doctor.DoctorCheck.Severity;
+
+import org.springframework.util.StringUtils;
 
 /**
- * What the doctor has seen and found so far.
+ * What the doctor has seen and found so far, and what the properties make of it.
+ *
+ * @param severities what a finding leads to
+ * @param warning is told of what is no failure
+ * @param place tells where that was, to stand before what is said of it
+ * @param noted what was looked at and is well, in a few words
+ * @param found what is not as it should be
  */
-final class Findings {
+record Findings(Function<DoctorCheck, Severity> severities, Consumer<String> warning, String place, List<String> noted,
+		Set<Finding> found) {
 
-	private final List<String> seen = new ArrayList<>();
+	Findings(Function<DoctorCheck, Severity> severities, Consumer<String> warning, String place) {
+		this(severities, warning, place, new ArrayList<>(), new LinkedHashSet<>());
+	}
 
-	private final Set<Finding> found = new LinkedHashSet<>();
+	boolean isOff(DoctorCheck check) {
+		return this.severities.apply(check) == Severity.OFF;
+	}
 
 	/**
 	 * Note what was looked at and is well, in a few words.
 	 */
 	void seen(String what) {
-		this.seen.add(what);
+		this.noted.add(what);
 	}
 
 	/**
@@ -56,11 +74,59 @@ final class Findings {
 	}
 
 	List<String> seen() {
-		return Collections.unmodifiableList(this.seen);
+		return Collections.unmodifiableList(this.noted);
 	}
 
 	List<Finding> all() {
 		return List.copyOf(this.found);
+	}
+
+	/**
+	 * Warn of findings, or refuse to start because of them.
+	 * @return whether there was nothing to say
+	 */
+	boolean act() {
+		List<Finding> failures = new ArrayList<>();
+		boolean well = true;
+		for (Finding finding : this.found) {
+			Severity severity = this.severities.apply(finding.check());
+			if (severity == Severity.FAIL) {
+				failures.add(finding);
+			}
+			else if (severity == Severity.WARN) {
+				well = false;
+				this.warning.accept("Advisory locks: " + this.place + finding);
+			}
+		}
+		if (!failures.isEmpty()) {
+			throw new UnhealthyException(failures, this.place);
+		}
+		return well;
+	}
+
+	/**
+	 * Thrown when the doctor has found what must not be.
+	 */
+	private static final class UnhealthyException extends AdvisoryLockConfigurationException {
+
+		private final String problem;
+
+		private UnhealthyException(List<Finding> findings, String place) {
+			super("Failed to rely on advisory locks: " + place + list("; ", findings, Finding::toString),
+					list(System.lineSeparator(), findings,
+							(finding) -> StringUtils.capitalize(finding.action()) + "." + finding.check().choice()));
+			this.problem = place + list(System.lineSeparator(), findings, (finding) -> finding.problem() + ".");
+		}
+
+		@Override
+		public String getProblem() {
+			return this.problem;
+		}
+
+		private static String list(String separator, List<Finding> findings, Function<Finding, String> text) {
+			return findings.stream().map(text).collect(Collectors.joining(separator));
+		}
+
 	}
 
 }

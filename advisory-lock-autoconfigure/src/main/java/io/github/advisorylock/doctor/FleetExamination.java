@@ -63,10 +63,10 @@ record FleetExamination(ConfigurableListableBeanFactory beans, List<String> ever
 	/**
 	 * Look, unless nobody wants to know.
 	 */
-	void examine(FindingHandler handler, Findings findings) {
-		boolean unscheduled = !handler.isOff(DoctorCheck.SCHEDULING)
+	void examine(Findings findings) {
+		boolean unscheduled = !findings.isOff(DoctorCheck.SCHEDULING)
 				&& this.beans.getBeanNamesForType(ScheduledAnnotationBeanPostProcessor.class, true, false).length == 0;
-		boolean unguarded = !handler.isOff(DoctorCheck.UNGUARDED_SCHEDULED);
+		boolean unguarded = !findings.isOff(DoctorCheck.UNGUARDED_SCHEDULED);
 		List<ScheduledMethod> all = (unguarded || unscheduled) ? find() : List.of();
 		if (unguarded) {
 			all.stream().filter(this::isUnguarded).forEach((method) -> foundUnguarded(method, findings));

@@ -22,7 +22,6 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
-import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
@@ -54,11 +53,11 @@ public final class LockDoctor {
 
 	private final CheckContext context;
 
-	private final List<Examination> examinations;
+	private final SchedulerExamination scheduler;
 
-	private final FindingHandler handler;
+	private final Function<DoctorCheck, Severity> severities;
 
-	private final Supplier<String> place;
+	private final String place;
 
 	private final boolean schedules;
 
@@ -69,17 +68,15 @@ public final class LockDoctor {
 	 * @param simpleSchedulers its schedulers that start a thread for each run
 	 * @param schedules whether anything calls scheduled methods
 	 * @param severities what a finding leads to
-	 * @param place tells where that is, to stand before what is said of it: empty where
-	 * there is one database
+	 * @param place where that is, to stand before what is said of it: empty where there
+	 * is one database
 	 */
 	public LockDoctor(CheckContext context, List<ThreadPoolTaskScheduler> pooledSchedulers,
 			List<SimpleAsyncTaskScheduler> simpleSchedulers, boolean schedules,
-			Function<DoctorCheck, Severity> severities, Supplier<String> place) {
+			Function<DoctorCheck, Severity> severities, String place) {
 		this.context = context;
-		this.examinations = List.of(new PooledExamination(), new TransactionExamination(), new SessionExamination(),
-				new SchedulerExamination(pooledSchedulers, simpleSchedulers), new TenantExamination(),
-				LockDoctor::examineKeys);
-		this.handler = new FindingHandler(severities, logger::warn, place);
+		this.scheduler = new SchedulerExamination(pooledSchedulers, simpleSchedulers);
+		this.severities = severities;
 		this.place = place;
 		this.schedules = schedules;
 	}
@@ -101,25 +98,30 @@ public final class LockDoctor {
 	 */
 	public void examine() {
 		if (this.context.usesLocks()) {
-			Findings findings = new Findings();
-			this.examinations.forEach((examination) -> examination.examine(this.context, findings));
-			String state = this.handler.act(findings) ? "ready" : "used, with what is warned of above,";
+			Findings findings = new Findings(this.severities, logger::warn, this.place);
+			PooledExamination.examine(this.context, findings);
+			TransactionExamination.examine(this.context, findings);
+			SessionExamination.examine(this.context, findings);
+			this.scheduler.examine(this.context, findings);
+			TransactionExamination.examineTenants(this.context, findings);
+			examineKeys(findings);
+			String state = findings.act() ? "ready" : "used, with what is warned of above,";
 			List<String> methods = methods();
-			logger.info("Advisory locks are " + state + " in " + scopes() + ": " + this.place.get()
+			logger.info("Advisory locks are " + state + " in " + scopes() + ": " + this.place
 					+ String.join(", ", findings.seen()) + methods.get(0));
 			methods.stream().skip(1).forEach(logger::info);
 		}
 	}
 
-	private static void examineKeys(CheckContext context, Findings findings) {
-		context.methods()
-			.get()
-			.stream()
-			.filter(SingleRunnerMethod::hasBareKey)
-			.forEach((method) -> findings.found(DoctorCheck.BARE_KEY,
-					"The key '" + AdvisoryLockKey.display(method.operation().keyTemplate()) + "' of " + method
-							+ " has no text of its own, so that the arguments alone decide which lock it is",
-					"put the name of the work in front of them, as in 'payment:#{#id}'"));
+	private void examineKeys(Findings findings) {
+		for (SingleRunnerMethod method : this.context.methods().get()) {
+			if (method.hasBareKey()) {
+				findings.found(DoctorCheck.BARE_KEY,
+						"The key '" + AdvisoryLockKey.display(method.operation().keyTemplate()) + "' of " + method
+								+ " has no text of its own, so that the arguments alone decide which lock it is",
+						"put the name of the work in front of them, as in 'payment:#{#id}'");
+			}
+		}
 	}
 
 	/**

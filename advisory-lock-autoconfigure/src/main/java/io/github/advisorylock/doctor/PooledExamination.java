@@ -33,7 +33,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Looks at what a connection of the application's pool leads to.
  */
-final class PooledExamination implements Examination {
+final class PooledExamination {
 
 	private static final Log logger = LogFactory.getLog(PooledExamination.class);
 
@@ -41,8 +41,13 @@ final class PooledExamination implements Examination {
 
 	private static final String URL_PROPERTY = "spring.datasource.url";
 
-	@Override
-	public void examine(CheckContext context, Findings findings) {
+	private PooledExamination() {
+	}
+
+	/**
+	 * Look at it, as far as it matters to the application.
+	 */
+	static void examine(CheckContext context, Findings findings) {
 		ServerJudge.Opening pool = ServerJudge.Opening.checked(context.dataSource()::getConnection);
 		try (Connection connection = pool.open()) {
 			// the pool may wait for ever

@@ -32,10 +32,9 @@ import org.springframework.scheduling.concurrent.ThreadPoolTaskScheduler;
  * time, and one for everybody else.
  */
 record SchedulerExamination(List<ThreadPoolTaskScheduler> pooledSchedulers,
-		List<SimpleAsyncTaskScheduler> simpleSchedulers) implements Examination {
+		List<SimpleAsyncTaskScheduler> simpleSchedulers) {
 
-	@Override
-	public void examine(CheckContext context, Findings findings) {
+	void examine(CheckContext context, Findings findings) {
 		Integer poolSize = context.poolSize();
 		if (poolSize == null || poolSize < 1 || !context.usesTransactions()) {
 			return;

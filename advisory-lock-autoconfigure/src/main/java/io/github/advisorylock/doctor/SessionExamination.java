@@ -36,15 +36,20 @@ import org.jspecify.annotations.Nullable;
  * are opened as that of the lock session is, and each time the lock session is opened.
  * Costs one round trip, and a second connection only where there is a pooler.
  */
-final class SessionExamination implements Examination {
+final class SessionExamination {
 
 	private static final Log logger = LogFactory.getLog(SessionExamination.class);
 
 	private static final List<String> APPLICATION = List.of("spring.datasource.url", "spring.datasource.username",
 			"spring.datasource.password");
 
-	@Override
-	public void examine(CheckContext context, Findings findings) {
+	private SessionExamination() {
+	}
+
+	/**
+	 * Look at it, as far as it matters to the application.
+	 */
+	static void examine(CheckContext context, Findings findings) {
 		LockSession session = context.session();
 		if (session != null && (context.usesSession() || context.mayUseSession())) {
 			List<String> properties = context.sessionProperties().isEmpty() ? APPLICATION : context.sessionProperties();

@@ -16,6 +16,8 @@
 
 package io.github.advisorylock.doctor;
 
+import java.lang.reflect.AnnotatedElement;
+import java.lang.reflect.Method;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.HashMap;
@@ -33,6 +35,7 @@ import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.jdbc.datasource.DataSourceUtils;
 import org.springframework.transaction.NestedTransactionNotSupportedException;
 import org.springframework.transaction.PlatformTransactionManager;
@@ -48,15 +51,20 @@ import org.springframework.util.StringUtils;
  * by beginning one of each kind and rolling it back: whether the manager can begin it,
  * whether it covers the DataSource of the locks, and whether that leads it to a standby.
  */
-final class TransactionExamination implements Examination {
+final class TransactionExamination {
 
 	private static final Log logger = LogFactory.getLog(TransactionExamination.class);
+
+	private static final List<String> TRANSACTIONAL = List
+		.of("org.springframework.transaction.annotation.Transactional", "jakarta.transaction.Transactional");
+
+	private TransactionExamination() {
+	}
 
 	/**
 	 * Waiting for a connection that does not come takes its time, and once is enough.
 	 */
-	@Override
-	public void examine(CheckContext context, Findings findings) {
+	static void examine(CheckContext context, Findings findings) {
 		if (findings.has(DoctorCheck.UNREACHABLE)) {
 			return;
 		}
@@ -123,6 +131,38 @@ final class TransactionExamination implements Examination {
 		finally {
 			DataSourceUtils.releaseConnection(connection, target);
 		}
+	}
+
+	/**
+	 * Look for methods that the library runs in one transaction although a transaction
+	 * stays with the tenant that is current when it begins. A method with an annotation
+	 * of its own for transactions says that it means one.
+	 */
+	static void examineTenants(CheckContext context, Findings findings) {
+		for (SingleRunnerMethod method : context.methods().get()) {
+			if (method.operation().scope() == LockScope.TRANSACTION && !isTransactional(method.method())
+					&& context.hasTenants().test(method)) {
+				foundTenant(method, findings);
+			}
+		}
+	}
+
+	private static boolean isTransactional(Method method) {
+		return isAnnotated(method) || isAnnotated(method.getDeclaringClass());
+	}
+
+	private static boolean isAnnotated(AnnotatedElement element) {
+		return TRANSACTIONAL.stream()
+			.anyMatch((annotation) -> AnnotatedElementUtils.findMergedAnnotationAttributes(element, annotation, false,
+					false) != null);
+	}
+
+	private static void foundTenant(SingleRunnerMethod method, Findings findings) {
+		findings.found(DoctorCheck.ONE_TENANT,
+				"Scope TRANSACTION makes " + method
+						+ " one transaction, and because its DataSource routes, or its entity manager has tenants, all "
+						+ "of it is done for the tenant that is current when it begins",
+				"set 'scope' to SESSION if it works for several tenants, or put @Transactional on it if it works for one");
 	}
 
 	/**
