@@ -167,6 +167,14 @@ final class LeaderRole {
 		return this.state == State.LEADER;
 	}
 
+	/**
+	 * Return whether the server has given the lock to this application. That a question
+	 * has failed does not tell.
+	 */
+	boolean hasLock() {
+		return this.state != State.FOLLOWER;
+	}
+
 	AdvisoryLockKey key() {
 		return this.key;
 	}
@@ -303,6 +311,7 @@ final class LeaderRole {
 	 */
 	void fail(Throwable failure) {
 		this.state = State.FOLLOWER;
+		this.free = false;
 		this.due = this.ticker.nanoTime() + Math.min(this.interval, 5 * RETRY);
 		this.leadership.end();
 		if (this.failing) {

@@ -129,7 +129,7 @@ final class Shards {
 	}
 
 	private Stream<LeaderRole> held() {
-		return inOrder().filter((shard) -> !shard.isOut() && !shard.leadership().isLeaving());
+		return inOrder().filter((shard) -> shard.hasLock() && !shard.leadership().isLeaving());
 	}
 
 	/**

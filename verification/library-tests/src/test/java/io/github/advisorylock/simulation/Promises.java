@@ -112,6 +112,11 @@ final class Promises {
 	void checkAlways() {
 		long leaders = this.instances.stream().filter(SimulatedInstance::isLeading).count();
 		check(leaders <= 1, "43: a role has one leader at a time");
+		for (int i = 0; i < SimulatedInstance.SHARDS; i++) {
+			int shard = i;
+			check(this.instances.stream().filter((instance) -> instance.isLeading(shard)).count() <= 1,
+					"43: a shard has one leader at a time");
+		}
 		if (leaders == 1) {
 			this.ledSince = this.simulation.now();
 		}
@@ -173,10 +178,10 @@ final class Promises {
 
 	void elected(SimulatedInstance instance, Object event) {
 		this.simulation.note(instance.name() + ": " + event);
-		if (event instanceof LeadershipLostEvent) {
+		if (event instanceof LeadershipLostEvent lost && lost.role().equals(SimulatedInstance.ROLE)) {
 			this.lostSince = this.simulation.now();
 		}
-		if (event instanceof LeadershipGainedEvent gained) {
+		if (event instanceof LeadershipGainedEvent gained && gained.role().equals(SimulatedInstance.ROLE)) {
 			check(instance != this.resigned || this.simulation.now() - this.lostSince > AWAY.toNanos(),
 					"48: an instance that resigned leaves the role to others");
 			this.resigned = null;

@@ -61,6 +61,10 @@ final class SimulatedInstance extends AbstractDataSource implements LockSchedule
 
 	static final String ROLE = "role";
 
+	static final int SHARDS = 3;
+
+	private static final String DIVIDED = "divided";
+
 	/**
 	 * Stands for the key of a call that comes from the watcher of open ticks.
 	 */
@@ -142,6 +146,7 @@ final class SimulatedInstance extends AbstractDataSource implements LockSchedule
 	void start(boolean electing) {
 		if (electing) {
 			this.election.isLeader(ROLE);
+			this.election.shards(DIVIDED, SHARDS);
 			this.election.start();
 		}
 		this.jobs.start();
@@ -196,6 +201,11 @@ final class SimulatedInstance extends AbstractDataSource implements LockSchedule
 	 */
 	long disturbed() {
 		return this.disturbed;
+	}
+
+	boolean isLeading(int shard) {
+		return !this.dead && !isFrozen() && this.election.isRunning()
+				&& this.election.shards(DIVIDED, SHARDS).contains(shard);
 	}
 
 	PostgresLeaderElection election() {

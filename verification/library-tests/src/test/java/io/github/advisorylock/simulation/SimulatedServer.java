@@ -212,7 +212,10 @@ final class SimulatedServer {
 			return new Object[] { 0 };
 		}
 		if (sql.contains("pg_stat_get_activity(l.pid)")) {
-			return IntStream.range(0, own.length / 3).mapToObj((i) -> candidacy(session, (Long) own[3 * i])).toArray();
+			String[] candidacies = sql.split("CASE WHEN");
+			return IntStream.range(0, own.length / 3)
+				.mapToObj((i) -> candidacy(session, (Long) own[3 * i], candidacies[i + 1].startsWith(" false")))
+				.toArray();
 		}
 		if (sql.contains("pg_current_xact_id")) {
 			notify(session, own);
@@ -269,8 +272,11 @@ final class SimulatedServer {
 		throw new IllegalArgumentException("Not known to the model of the server: " + sql);
 	}
 
-	private @Nullable Object candidacy(Session session, long key) {
-		if (session.lock(key, Mode.SESSION)) {
+	private @Nullable Object candidacy(Session session, long key, boolean seenOnly) {
+		if (seenOnly && holders(key).isEmpty()) {
+			return "";
+		}
+		if (!seenOnly && session.lock(key, Mode.SESSION)) {
 			return null;
 		}
 		Session holder = holders(key).get(0);
