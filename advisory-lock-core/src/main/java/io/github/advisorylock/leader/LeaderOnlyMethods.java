@@ -26,6 +26,7 @@ import java.util.stream.Stream;
 import io.github.advisorylock.LeaderElection;
 import io.github.advisorylock.annotation.AnnotatedMethods;
 import io.github.advisorylock.annotation.LeaderOnly;
+import io.github.advisorylock.annotation.SingleRunner;
 import io.github.advisorylock.interceptor.SkippedValue;
 import org.aopalliance.aop.Advice;
 
@@ -166,6 +167,12 @@ public class LeaderOnlyMethods extends AnnotatedMethods implements SmartInitiali
 		if (shards > 0 && method.getReturnType() != void.class) {
 			throw invalid(beanName, method, "must return nothing: it is called once for each of the shards of role '"
 					+ role + "' that an instance leads", "Return void.", null);
+		}
+		if (shards > 0 && AnnotatedElementUtils.hasAnnotation(method, SingleRunner.class)) {
+			throw invalid(beanName, method,
+					"must not have @SingleRunner beside 'shards': one lock would keep the shards of role '" + role
+							+ "' from each other, and the first of them would use up the tick",
+					"Remove it, or put it on a method that this one calls, with the shard in its key.", null);
 		}
 		for (LeaderOnlyMethod other : this.methods) {
 			if (other.role().equals(role) && other.shards() != shards) {

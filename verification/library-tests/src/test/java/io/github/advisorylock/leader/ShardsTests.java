@@ -36,6 +36,7 @@ import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.LeaderElection;
 import io.github.advisorylock.LockContext;
 import io.github.advisorylock.annotation.LeaderOnly;
+import io.github.advisorylock.annotation.SingleRunner;
 import io.github.advisorylock.database.LockDatabases;
 import io.github.advisorylock.jdbc.LockSession;
 import io.github.advisorylock.testsupport.ForeignSession;
@@ -328,7 +329,8 @@ class ShardsTests {
 
 	static Stream<Arguments> wrongUseFailsAtStart() {
 		return Stream.of(Arguments.of(TooMany.class, "attribute 'shards' is 65"),
-				Arguments.of(Result.class, "must return nothing"), Arguments.of(Two.class, "of role 'outbox' is "));
+				Arguments.of(Result.class, "must return nothing"), Arguments.of(Two.class, "of role 'outbox' is "),
+				Arguments.of(Guarded.class, "must not have @SingleRunner beside 'shards'"));
 	}
 
 	private static void await(CountDownLatch latch) {
@@ -410,6 +412,15 @@ class ShardsTests {
 	static class TooMany {
 
 		@LeaderOnly(value = "outbox", shards = 65)
+		void run() {
+		}
+
+	}
+
+	static class Guarded {
+
+		@LeaderOnly(value = "outbox", shards = 2)
+		@SingleRunner("relay")
 		void run() {
 		}
 
