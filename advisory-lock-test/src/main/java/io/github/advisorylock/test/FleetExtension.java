@@ -17,12 +17,17 @@
 package io.github.advisorylock.test;
 
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.extension.AfterAllCallback;
 import org.junit.jupiter.api.extension.AfterEachCallback;
+import org.junit.jupiter.api.extension.BeforeAllCallback;
 import org.junit.jupiter.api.extension.BeforeEachCallback;
 import org.junit.jupiter.api.extension.ExtensionContext;
 import org.junit.jupiter.api.extension.ParameterContext;
 import org.junit.jupiter.api.extension.ParameterResolver;
 
+import org.springframework.boot.logging.LogLevel;
+import org.springframework.boot.logging.LoggerConfiguration;
+import org.springframework.boot.logging.LoggingSystem;
 import org.springframework.test.context.TestContextAnnotationUtils;
 import org.springframework.test.context.junit.jupiter.SpringExtension;
 import org.springframework.util.Assert;
@@ -31,7 +36,31 @@ import org.springframework.util.Assert;
  * Starts the instances of a {@link FleetTest} before each test, and ends them after it. A
  * test that fails tells what happened, and how to have it happen again.
  */
-final class FleetExtension implements BeforeEachCallback, AfterEachCallback, ParameterResolver {
+final class FleetExtension
+		implements BeforeAllCallback, AfterAllCallback, BeforeEachCallback, AfterEachCallback, ParameterResolver {
+
+	/**
+	 * Of a year of runs each would be a line.
+	 */
+	private static final String RUNS = "io.github.advisorylock.run";
+
+	private final LoggingSystem logging = LoggingSystem.get(FleetExtension.class.getClassLoader());
+
+	private @Nullable LogLevel level;
+
+	@Override
+	public void beforeAll(ExtensionContext context) {
+		LoggerConfiguration before = this.logging.getLoggerConfiguration(RUNS);
+		this.level = (before != null) ? before.getConfiguredLevel() : null;
+	}
+
+	/**
+	 * What a context sets holds for the whole process, also for other tests.
+	 */
+	@Override
+	public void afterAll(ExtensionContext context) {
+		this.logging.setLogLevel(RUNS, this.level);
+	}
 
 	@Override
 	public void beforeEach(ExtensionContext context) {
