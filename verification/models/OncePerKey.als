@@ -7,7 +7,7 @@
  *         LedgerDeliveryTests.eachOfFortyEventsHasOneEffect
  * commit  ledger.RecordedRun.complete
  *         LedgerTransactionTests.joinedRunCommitsTogetherWithItsEffect
- * commitFailed  ledger.RecordedRun.completeFailed, jdbc.LockRun.beforeCommit
+ * commitFailed  ledger.RecordedRun.completeFailed, jdbc.TransactionPart.beforeCommit
  *         RunOutcomeTests.keyHasOneCommittedEffectOfFourCallsOnTwoInstances
  * kill    environment
  *         LedgerCrashTests.killedTransactionRunLeavesNeitherEffectNorRow

@@ -13,7 +13,7 @@
  *          LedgerTests.failedRunIsRecordedAndDoesNotUseTickUp
  *          BadEndTests.tickThatFailedIsTriedAgainSoOftenAndThenForAnOperatorOnly
  *          BadEndTests.runWhoseTransactionIsCutUsesNoRetryUp
- * cancel   jdbc.RunLimits.revoke, ledger.BadEnd.judge
+ * cancel   jdbc.LossNotifier.revoke, ledger.BadEnd.judge
  *          CancelledRunTests.cancelledRunIsNoFailureAndIsNotTriedAgain
  *          BadEndTests.runThatIsEndedByItsLimitIsNotTriedAgain
  * stop     ledger.LedgerLifecycle.stop
