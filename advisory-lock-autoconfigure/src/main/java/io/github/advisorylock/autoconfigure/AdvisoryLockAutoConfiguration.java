@@ -47,6 +47,7 @@ import org.springframework.beans.factory.config.BeanFactoryPostProcessor;
 import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.beans.factory.support.AbstractBeanDefinition;
+import org.springframework.beans.factory.support.InstanceSupplier;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
@@ -188,7 +189,8 @@ public final class AdvisoryLockAutoConfiguration {
 			if (definition instanceof AbstractBeanDefinition properties
 					&& AdvisoryLockProperties.class.getName().equals(type)) {
 				Supplier<?> bound = properties.getInstanceSupplier();
-				if (bound != null) {
+				// what its build has made of the application needs the bean that it makes
+				if (bound != null && !(bound instanceof InstanceSupplier<?>)) {
 					properties.setInstanceSupplier(() -> AdvisoryLockProperties.isAnySet(environment) ? bound.get()
 							: AdvisoryLockProperties.NONE_SET);
 				}

@@ -239,7 +239,8 @@ public class SingleRunnerAnnotationBeanPostProcessor extends AbstractBeanFactory
 	 * Call an annotated method that has no parameters, as its scheduler does.
 	 * @param bean the bean, or its proxy
 	 * @param method the method
-	 * @throws UndeclaredThrowableException if it throws what is no RuntimeException
+	 * @throws java.lang.reflect.UndeclaredThrowableException if it throws what is no
+	 * RuntimeException
 	 */
 	public static void call(Object bean, Method method) {
 		try {

@@ -63,9 +63,9 @@ class ExecutableJarTests {
 	@MethodSource("platforms")
 	void eachTickRunsOnceAndOneInstanceLeadsUntilItIsKilled(Platform platform) {
 		String threads = "spring.threads.virtual.enabled=" + platform.virtual();
-		try (Instance one = Instance.start(this.folder, platform.jdk(), this.database, "one", JAR, threads,
-				AT_ONCE);
-				Instance two = Instance.start(this.folder, platform.jdk(), this.database, "two", JAR, threads, AT_ONCE)) {
+		try (Instance one = Instance.start(this.folder, platform.jdk(), this.database, "one", JAR, threads, AT_ONCE);
+				Instance two = Instance.start(this.folder, platform.jdk(), this.database, "two", JAR, threads,
+						AT_ONCE)) {
 			one.awaitStart();
 			two.awaitStart();
 			long together = this.database.now();

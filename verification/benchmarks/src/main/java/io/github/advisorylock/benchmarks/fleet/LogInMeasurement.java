@@ -57,8 +57,8 @@ public final class LogInMeasurement {
 	private void measure(FleetServer server, String database, String spread) throws IOException, SQLException {
 		LocalDateTime tick = LocalDateTime.now().plusSeconds(60 + this.instances * 2L / 3).withNano(0);
 		try (Fleet fleet = new Fleet(this.instances, 3, server.create(database), "advisory-lock.spread=" + spread,
-				"spring.profiles.active=" + FirstTick.PROFILE, "fleet.cron=%d %d %d * * *".formatted(tick.getSecond(),
-						tick.getMinute(), tick.getHour()))) {
+				"spring.profiles.active=" + FirstTick.PROFILE,
+				"fleet.cron=%d %d %d * * *".formatted(tick.getSecond(), tick.getMinute(), tick.getHour()))) {
 			Assert.state(LocalDateTime.now().isBefore(tick), "The fleet was not there in time");
 			LockSupport.parkNanos(Duration.between(LocalDateTime.now(), tick.plus(AFTER)).toNanos());
 			String sessions = server.query("SELECT count(*) || ' open, ' || count(*) FILTER (WHERE a.backend_start < '"
