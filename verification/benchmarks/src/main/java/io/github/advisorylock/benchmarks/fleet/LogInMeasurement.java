@@ -20,6 +20,7 @@ import java.io.IOException;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.time.LocalDateTime;
+import java.time.ZoneId;
 import java.util.concurrent.locks.LockSupport;
 
 import org.springframework.util.Assert;
@@ -55,12 +56,15 @@ public final class LogInMeasurement {
 	}
 
 	private void measure(FleetServer server, String database, String spread) throws IOException, SQLException {
-		LocalDateTime tick = LocalDateTime.now().plusSeconds(60 + this.instances * 2L / 3).withNano(0);
+		LocalDateTime tick = LocalDateTime.now(ZoneId.systemDefault())
+			.plusSeconds(60 + this.instances * 2L / 3)
+			.withNano(0);
 		try (Fleet fleet = new Fleet(this.instances, 3, server.create(database), "advisory-lock.spread=" + spread,
 				"spring.profiles.active=" + FirstTick.PROFILE,
 				"fleet.cron=%d %d %d * * *".formatted(tick.getSecond(), tick.getMinute(), tick.getHour()))) {
-			Assert.state(LocalDateTime.now().isBefore(tick), "The fleet was not there in time");
-			LockSupport.parkNanos(Duration.between(LocalDateTime.now(), tick.plus(AFTER)).toNanos());
+			Assert.state(LocalDateTime.now(ZoneId.systemDefault()).isBefore(tick), "The fleet was not there in time");
+			LockSupport
+				.parkNanos(Duration.between(LocalDateTime.now(ZoneId.systemDefault()), tick.plus(AFTER)).toNanos());
 			String sessions = server.query("SELECT count(*) || ' open, ' || count(*) FILTER (WHERE a.backend_start < '"
 					+ tick + "') || ' before the tick, ' || round(extract(epoch FROM max(a.backend_start) - "
 					+ "min(a.backend_start)), 1) || ' s from the first to the last' FROM pg_catalog.pg_stat_activity a "
