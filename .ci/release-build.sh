@@ -8,7 +8,7 @@ source .ci/side-by-side.sh
 
 published=advisory-lock-starter,advisory-lock-shedlock,advisory-lock-spring-integration,advisory-lock-rewrite,advisory-lock-test
 # The jars of the starter
-largest=1320000
+largest=1325000
 
 places=$(mktemp -d)
 trap 'rm -rf "$places"' EXIT
