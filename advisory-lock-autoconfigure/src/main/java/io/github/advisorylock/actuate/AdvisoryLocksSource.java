@@ -201,9 +201,7 @@ public class AdvisoryLocksSource {
 			.collect(Collectors.toSet());
 		LockActivity activity = ask(() -> this.monitor.locks(numbers));
 		LockTable locks = new LockTable(activity, names(known), redaction::query);
-		List<JobDescriptor> all = ids.stream()
-			.flatMap((id) -> table.describe(id, locks, jobs.get(id), null).stream())
-			.toList();
+		List<JobDescriptor> all = describe(ids, table, locks, jobs);
 		List<JobDescriptor> matching = all.stream().filter(filter::matches).sorted(filter.order()).toList();
 		List<LeaderDescriptor> leading = leaders.describe(locks);
 		List<InstanceDescriptor> instances = Leaders.describe(known, leading);
@@ -235,6 +233,11 @@ public class AdvisoryLocksSource {
 		return ids;
 	}
 
+	private static List<JobDescriptor> describe(Set<JobId> ids, JobTable table, LockTable locks,
+			Map<JobId, RecordedJob> jobs) {
+		return ids.stream().flatMap((id) -> table.describe(id, locks, jobs.get(id), null).stream()).toList();
+	}
+
 	/**
 	 * Return the latest runs of all jobs of a database, and when jobs are called next.
 	 * @param manager the transaction manager of the database, {@code null} for the
@@ -251,9 +254,7 @@ public class AdvisoryLocksSource {
 		Map<JobId, RecordedJob> jobs = byId(ask(() -> records.overview(namespace, redaction)));
 		LockActivity activity = ask(() -> this.monitor.locks(Set.of()));
 		LockTable locks = new LockTable(activity, List.of(), redaction::query);
-		List<JobDescriptor> all = ids(table, jobs).stream()
-			.flatMap((id) -> table.describe(id, locks, jobs.get(id), null).stream())
-			.toList();
+		List<JobDescriptor> all = describe(ids(table, jobs), table, locks, jobs);
 		return new RunsDescriptor(activity.time(), instance(), namespace, activity.database(), managers,
 				records.isInUse(), ask(() -> records.latest(namespace, filter, redaction)),
 				Forecast.of(all, activity.time()));

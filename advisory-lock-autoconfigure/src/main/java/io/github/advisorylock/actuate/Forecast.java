@@ -36,8 +36,6 @@ import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.RescheduledDescrip
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.ScheduleDescriptor;
 import org.jspecify.annotations.Nullable;
 
-import org.springframework.format.datetime.standard.DurationFormatterUtils;
-
 /**
  * When jobs are called next, by the schedules that hold, and at which times many of them
  * are.
@@ -83,9 +81,8 @@ final class Forecast {
 	}
 
 	private void add(JobDescriptor job) {
-		List<Instant> times = (job.rescheduled() != null) ? times(job)
-				: job.schedules().stream().anyMatch((one) -> one.interval() != null) ? times(job)
-						: this.known.computeIfAbsent(job.schedules(), (schedules) -> times(job));
+		boolean own = job.rescheduled() != null || interval(job) != null;
+		List<Instant> times = own ? times(job) : this.known.computeIfAbsent(job.schedules(), (schedules) -> times(job));
 		if (times.size() > 1 && Duration.between(times.get(0), times.get(1)).compareTo(OFTEN) < 0) {
 			this.often++;
 			return;
@@ -117,7 +114,7 @@ final class Forecast {
 	private static @Nullable Duration interval(JobDescriptor job) {
 		RescheduledDescriptor chosen = job.rescheduled();
 		if (chosen != null && chosen.interval() != null) {
-			return DurationFormatterUtils.detectAndParse(chosen.interval());
+			return Duration.parse(chosen.interval());
 		}
 		return job.schedules()
 			.stream()
