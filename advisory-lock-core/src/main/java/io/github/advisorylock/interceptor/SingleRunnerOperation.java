@@ -64,8 +64,6 @@ public final class SingleRunnerOperation {
 
 	final boolean paused;
 
-	private final boolean keptApart;
-
 	private final LedgerOperation ledger;
 
 	private final boolean oncePerTick;
@@ -125,7 +123,6 @@ public final class SingleRunnerOperation {
 		this.failWhenBusy = failWhenBusy;
 		this.paused = paused;
 		this.ledger = ledger;
-		this.keptApart = ledger.minInterval() != null;
 		this.oncePerTick = ledger.oncePerTick();
 		this.autoTicks = (autoTicks != null && autoTicks.refused() == null) ? autoTicks : null;
 		this.notOnce = (autoTicks != null && autoTicks.refused() != null) ? NOT_ONCE + autoTicks.refused() : null;
@@ -327,7 +324,7 @@ public final class SingleRunnerOperation {
 		if (plan instanceof PlannedTime.Plan.At at) {
 			return ticks.apply(request, at);
 		}
-		if (!scheduled && !this.keptApart) {
+		if (!scheduled && this.ledger.minInterval() == null) {
 			this.unplannedCalls
 				.look("with 'once' as AUTO every instance that calls it runs it whenever the lock is free");
 		}
