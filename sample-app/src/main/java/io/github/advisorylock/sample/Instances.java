@@ -82,7 +82,8 @@ public class Instances {
 	 */
 	public List<Known> all() {
 		return this.jdbc.sql("""
-				SELECT name, port, self, CASE WHEN self THEN 'alive' WHEN stopped_at IS NOT NULL THEN 'stopped'
+				SELECT name, port, chr(65 + ((row_number() OVER (ORDER BY started_at, name, port) - 1) % 26)::integer)
+				AS letter, self, CASE WHEN self THEN 'alive' WHEN stopped_at IS NOT NULL THEN 'stopped'
 				WHEN seen_at > now() - make_interval(secs => :silence) THEN 'alive' ELSE 'gone' END AS state,
 				extract(epoch FROM now() - coalesce(stopped_at, seen_at))::integer AS seconds_ago
 				FROM sample_instance, LATERAL (SELECT name = :self AND port = :port AS self) AS mine
@@ -101,11 +102,12 @@ public class Instances {
 	 *
 	 * @param name its name
 	 * @param port the port that it answers on
+	 * @param letter what stands for it in pictures, the same on the pages of all
 	 * @param self whether it is this one
 	 * @param state {@code alive}, {@code gone} without a word, or {@code stopped}
 	 * @param secondsAgo when it said so last
 	 */
-	public record Known(String name, int port, boolean self, String state, int secondsAgo) {
+	public record Known(String name, int port, String letter, boolean self, String state, int secondsAgo) {
 
 		/**
 		 * Return whether it can be asked something.

@@ -55,7 +55,7 @@ public final class SampleInstance implements AutoCloseable {
 		all.put("server.port", "0");
 		all.put("spring.datasource.hikari.maximum-pool-size", "5");
 		for (String property : properties) {
-			int separator = property.lastIndexOf('=');
+			int separator = property.indexOf('=');
 			all.put(property.substring(0, separator), property.substring(separator + 1));
 		}
 		Queue<Object> events = new ConcurrentLinkedQueue<>();

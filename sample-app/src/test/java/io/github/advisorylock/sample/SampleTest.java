@@ -56,6 +56,7 @@ public @interface SampleTest {
 				Map.entry("sample.sync.cron", "-"), Map.entry("sample.leader.measure-every", "1h"),
 				Map.entry("sample.leader.roll-up-every", "1h"), Map.entry("sample.outbox.drain-every", "1h"),
 				Map.entry("sample.outbox.check-every", "1h"), Map.entry("sample.outbox.pause-per-message", "0ms"),
+				Map.entry("sample.relay.every", "1h"), Map.entry("sample.relay.pause-per-message", "0ms"),
 				Map.entry("advisory-lock.jobs.[payment:#{#event.id}].wait-for", "2s"));
 
 		@Override

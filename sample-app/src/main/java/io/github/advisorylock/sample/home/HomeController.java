@@ -19,6 +19,7 @@ package io.github.advisorylock.sample.home;
 import java.time.LocalTime;
 import java.time.ZoneOffset;
 import java.time.temporal.ChronoUnit;
+import java.util.List;
 
 import io.github.advisorylock.sample.Instance;
 import io.github.advisorylock.sample.Instances;
@@ -47,16 +48,19 @@ class HomeController {
 
 	private final LeaderLog leaders;
 
+	private final ShardView shards;
+
 	private final ReportView report;
 
 	private final ShopView shop;
 
-	HomeController(Instance instance, Instances instances, ActivityLog activity, LeaderLog leaders, ReportView report,
-			ShopView shop) {
+	HomeController(Instance instance, Instances instances, ActivityLog activity, LeaderLog leaders, ShardView shards,
+			ReportView report, ShopView shop) {
 		this.instance = instance;
 		this.instances = instances;
 		this.activity = activity;
 		this.leaders = leaders;
+		this.shards = shards;
 		this.report = report;
 		this.shop = shop;
 	}
@@ -70,9 +74,16 @@ class HomeController {
 		model.addAttribute("time", LocalTime.now(ZoneOffset.UTC).truncatedTo(ChronoUnit.SECONDS));
 		model.addAttribute("instances", this.instances.all());
 		model.addAttribute("leaders", this.leaders.last());
+		addShards(model);
 		addReport(model);
 		addShop(model);
 		return "home";
+	}
+
+	private void addShards(Model model) {
+		List<ShardView.Shard> all = this.shards.all();
+		model.addAttribute("shards", all);
+		model.addAttribute("parts", this.shards.parts(all));
 	}
 
 	private void addReport(Model model) {

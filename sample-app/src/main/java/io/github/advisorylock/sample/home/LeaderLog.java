@@ -59,8 +59,8 @@ class LeaderLog {
 	}
 
 	/**
-	 * Return who led, the last first. One that was killed could not say until when: its
-	 * successor came so many seconds after its last sign of life.
+	 * Return who led the role metrics, the last first. One that was killed could not say
+	 * until when: its successor came so many seconds after its last sign of life.
 	 */
 	List<Leadership> last() {
 		return this.jdbc.sql("""
@@ -70,7 +70,7 @@ class LeaderLog {
 				extract(epoch FROM since - lag(coalesce(until, seen_at)) OVER terms)::numeric(9, 1) AS vacant_seconds
 				FROM leadership l LEFT JOIN LATERAL (SELECT max(seen_at) AS seen_at FROM sample_instance
 				WHERE name = l.instance) AS sign ON true
-				WINDOW terms AS (PARTITION BY role ORDER BY term) ORDER BY term DESC LIMIT ?
+				WHERE role = 'metrics' WINDOW terms AS (ORDER BY term) ORDER BY term DESC LIMIT ?
 				""").params(MOST_SHOWN).query(Leadership.class).list();
 	}
 

@@ -119,6 +119,20 @@ class HomePageBrowserTests extends AbstractBrowserTests {
 	}
 
 	@Test
+	void pictureShowsWhichInstanceLeadsWhichShardAndThatEachSendsItsOwn() {
+		OperatorPage.await()
+			.untilAsserted(() -> assertThat(browser.run("return ['.of-A', '.of-B', '.nobody'].map((leader) => "
+					+ "document.querySelectorAll('.shards ' + leader).length).join(' ')"))
+				.isEqualTo("4 4 0"));
+		this.page.press("Place 16 orders");
+		OperatorPage.await().untilAsserted(() -> assertThat(fleet.query("""
+				SELECT sent_by || ' ' || count(DISTINCT order_no % 8) || ' ' || count(*) FROM order_message
+				GROUP BY sent_by
+				""")).containsExactlyInAnyOrder(one.name() + " 4 24", two.name() + " 4 24"));
+		this.page.awaitText("shards", "relay#0", "relay#7", "0 wait", one.name(), two.name(), "24");
+	}
+
+	@Test
 	void pageRefreshesUntilThatIsStopped() {
 		String before = this.page.text("about");
 		OperatorPage.await().until(() -> !this.page.text("about").equals(before));
@@ -164,6 +178,8 @@ class HomePageBrowserTests extends AbstractBrowserTests {
 				picture(colorScheme + "-" + width);
 				browser.run("document.getElementById('payment').scrollIntoView()");
 				picture(colorScheme + "-" + width + "-answers");
+				browser.run("document.getElementById('relay').scrollIntoView()");
+				picture(colorScheme + "-" + width + "-shards");
 			}
 		}
 	}

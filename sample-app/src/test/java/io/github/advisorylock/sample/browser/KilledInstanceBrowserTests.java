@@ -55,6 +55,12 @@ class KilledInstanceBrowserTests extends AbstractBrowserTests {
 		page.element("#others a").click();
 		page.awaitText("about", two.name());
 		page.awaitText("fleet", one.name(), "without a word", "No. 2", "killed, could not say", "after");
+		OperatorPage.await()
+			.untilAsserted(() -> assertThat(browser.run("return document.querySelectorAll('.shards .alive').length"))
+				.isEqualTo(8L));
+		page.awaitText("shards", "0, 1, 2, 3, 4, 5, 6, 7");
+		browser.run("document.getElementById('relay').scrollIntoView()");
+		picture("shards-taken-over");
 		assertThat(two.process().lines()).anyMatch((line) -> line.contains("Leading role 'metrics'"));
 		browser.run("scrollTo(0, 0)");
 		takeover.add(picture("taken-over"));

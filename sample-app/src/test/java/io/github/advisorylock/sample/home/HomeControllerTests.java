@@ -97,7 +97,8 @@ class HomeControllerTests {
 	}
 
 	@ParameterizedTest
-	@ValueSource(strings = { "/try/kill", "/try/failure", "/try/payment", "/try/export", "/try/courier" })
+	@ValueSource(
+			strings = { "/try/kill", "/try/failure", "/try/payment", "/try/export", "/try/courier", "/try/orders" })
 	void pageOfAnotherSiteCanPressNoButton(String path) {
 		HttpCalls calls = new HttpCalls(this.instance.port());
 		assertThat(calls.get("/").body() + calls.get("/home.js").body()).as("its own button").contains(path);
