@@ -237,6 +237,45 @@ public final class LockSession implements AutoCloseable {
 	}
 
 	/**
+	 * Take part in work that members share, or no more: at once, or when the session is
+	 * open.
+	 * @param work the name of the work
+	 * @param takesPart whether this instance does some of it
+	 */
+	public void share(String work, boolean takesPart) {
+		if (this.members.share(work, takesPart) && isConnected()) {
+			call(new SessionCommand.Nothing(null));
+		}
+	}
+
+	/**
+	 * Count the members with the next statement.
+	 */
+	public void recount() {
+		this.members.changed();
+	}
+
+	/**
+	 * Return how many members {@linkplain #share take part} in some work, as
+	 * {@link #members()} does for all.
+	 * @param work the name of the work
+	 * @return the number, empty while it is not known
+	 */
+	public OptionalInt members(String work) {
+		return isConnected() ? this.members.count(work) : OptionalInt.empty();
+	}
+
+	/**
+	 * Return how many of those that take part in some work come before this one, as
+	 * {@link #place()} does for all.
+	 * @param work the name of the work
+	 * @return the number, 0 while it is not known
+	 */
+	public int place(String work) {
+		return this.members.place(work);
+	}
+
+	/**
 	 * Count the other members on a connection that is none itself.
 	 * @param connection a connection to where this session leads
 	 * @return the number, empty where they are not counted

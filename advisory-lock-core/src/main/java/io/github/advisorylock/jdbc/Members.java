@@ -22,8 +22,11 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.OptionalInt;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Stream;
 
 import io.github.advisorylock.AdvisoryLockKey;
@@ -33,12 +36,15 @@ import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.util.StringUtils;
+
 /**
  * The instances of an application with an open {@link LockSession}, without a table: each
  * holds a shared lock of its namespace, and a second one whose number tells what it
- * guards. Both are taken with the first statement on a connection, and counted with one
- * that is sent anyway, once in a heartbeat at most. Used by the thread of the session,
- * but for what any thread may ask. A drained instance is none of them.
+ * guards; those that share work hold one of that work, too. All are taken with the first
+ * statement on a connection, and counted with one that is sent anyway, once in a
+ * heartbeat at most. Used by the thread of the session, but for what any thread may ask.
+ * A drained instance is none of them.
  */
 final class Members {
 
@@ -51,14 +57,7 @@ final class Members {
 
 	static final String NAME = "advisory-lock:members";
 
-	private static final int UNKNOWN = -1;
-
-	/**
-	 * How the server puts counts together.
-	 */
-	private static final int BITS = 21;
-
-	private static final int MOST = (1 << BITS) - 1;
+	private static final Count NONE = new Count(0, 0);
 
 	private final String namespace;
 
@@ -80,9 +79,15 @@ final class Members {
 
 	private @Nullable Long unlikeSince;
 
-	private volatile int place;
+	/**
+	 * The locks of work that is shared, and whether this instance takes part in it.
+	 */
+	private final Map<AdvisoryLockKey, Boolean> works = new ConcurrentHashMap<>();
 
-	private volatile int others = UNKNOWN;
+	/**
+	 * What the server has told last, by the second half of each lock.
+	 */
+	private volatile @Nullable Map<Integer, Count> counts;
 
 	private volatile boolean unlike;
 
@@ -107,11 +112,30 @@ final class Members {
 	 */
 	void join(@Nullable String guarded) {
 		if (guarded != null && this.alike == null) {
-			AdvisoryLockKey hash = AdvisoryLockKey.of(this.namespace, NAME + ":" + guarded);
-			this.alike = AdvisoryLockKey
-				.ofValue(((long) this.lock.classId() << Integer.SIZE) | Integer.toUnsignedLong(hash.objectId()));
+			this.alike = lockOf(guarded);
 		}
 		this.wanted = true;
+	}
+
+	/**
+	 * Take part in work that some members share, or no more, from the next statement on.
+	 * @param work its name
+	 * @return whether that changes anything
+	 */
+	boolean share(String work, boolean takesPart) {
+		Boolean before = this.works.put(lockOf(work), takesPart);
+		if (Boolean.valueOf(takesPart).equals(before)) {
+			return false;
+		}
+		this.wanted = true;
+		changed();
+		return true;
+	}
+
+	private AdvisoryLockKey lockOf(String what) {
+		AdvisoryLockKey hash = AdvisoryLockKey.of(this.namespace, NAME + ":" + what);
+		return AdvisoryLockKey
+			.ofValue(((long) this.lock.classId() << Integer.SIZE) | Integer.toUnsignedLong(hash.objectId()));
 	}
 
 	/**
@@ -125,20 +149,26 @@ final class Members {
 		}
 		this.asked = connection;
 		this.askedNanos = now;
-		AdvisoryLockKey alike = this.alike;
-		AdvisoryLockKey second = (alike != null) ? alike : this.lock;
-		boolean drained = this.instance.isDrained();
 		List<SessionCommand> due = new ArrayList<>();
-		due.add(new Count(second));
-		Stream.of(this.lock, second)
+		due.add(new Counting());
+		boolean takesPart = !this.instance.isDrained();
+		AdvisoryLockKey alike = this.alike;
+		Stream.of(this.lock, (alike != null) ? alike : this.lock)
 			.distinct()
-			.filter((key) -> connection.isMember(key) == drained)
-			.forEach((key) -> due.add(drained ? new Leave(key) : new Join(key)));
+			.forEach((key) -> add(due, key, takesPart, connection));
+		this.works.forEach((key, shared) -> add(due, key, takesPart && shared, connection));
 		return due;
 	}
 
+	private static void add(List<SessionCommand> due, AdvisoryLockKey key, boolean takesPart,
+			SessionConnection connection) {
+		if (connection.isMember(key) != takesPart) {
+			due.add(takesPart ? new Join(key) : new Leave(key));
+		}
+	}
+
 	/**
-	 * Have the next statement tell whether this instance is one of them.
+	 * Have the next statement tell whether this instance is one of them, and count them.
 	 */
 	void changed() {
 		this.asked = null;
@@ -155,18 +185,36 @@ final class Members {
 	 * Return how many there are, with this one, as far as is known. Any thread may ask.
 	 */
 	OptionalInt count() {
-		return (this.others != UNKNOWN) ? OptionalInt.of(this.others + 1) : OptionalInt.empty();
+		return (this.counts != null) ? OptionalInt.of(of(this.lock).others + 1) : OptionalInt.empty();
 	}
 
 	/**
 	 * Return how many come before this one, as far as is known. Any thread may ask.
 	 */
 	int place() {
-		return this.place;
+		return of(this.lock).before;
 	}
 
-	private static int others(long counts) {
-		return (int) ((counts >> BITS) & MOST);
+	/**
+	 * Return how many {@linkplain #share take part} in some work, with this one if it
+	 * does, as far as is known. Any thread may ask.
+	 */
+	OptionalInt count(String work) {
+		AdvisoryLockKey key = lockOf(work);
+		int self = this.works.getOrDefault(key, false) ? 1 : 0;
+		return (this.counts != null) ? OptionalInt.of(of(key).others + self) : OptionalInt.empty();
+	}
+
+	/**
+	 * Return how many of those that take part in some work come before this one.
+	 */
+	int place(String work) {
+		return of(lockOf(work)).before;
+	}
+
+	private Count of(AdvisoryLockKey key) {
+		Map<Integer, Count> known = this.counts;
+		return (known != null) ? known.getOrDefault(key.objectId(), NONE) : NONE;
 	}
 
 	/**
@@ -176,12 +224,12 @@ final class Members {
 		if (!this.wanted) {
 			return OptionalInt.empty();
 		}
-		Count count = new Count(this.lock);
-		try (PreparedStatement statement = connection.prepareStatement(count.sql())) {
-			count.bind(statement, 1);
+		Counting question = new Counting();
+		try (PreparedStatement statement = connection.prepareStatement(question.sql())) {
+			question.bind(statement, 1);
 			try (ResultSet row = statement.executeQuery()) {
 				row.next();
-				return OptionalInt.of(others(row.getLong(1)));
+				return OptionalInt.of(Count.parse(row.getString(1)).getOrDefault(this.lock.objectId(), NONE).others);
 			}
 		}
 	}
@@ -194,10 +242,13 @@ final class Members {
 		return this.unlike;
 	}
 
-	private void counted(int others, int alike) {
-		this.others = others;
+	private void counted(Map<Integer, Count> told) {
+		this.counts = told;
 		long now = this.ticker.nanoTime();
-		if (alike >= others || this.alike == null) {
+		AdvisoryLockKey own = this.alike;
+		int others = of(this.lock).others;
+		int alike = (own != null) ? of(own).others : others;
+		if (alike >= others) {
 			this.unlikeSince = null;
 			this.unlike = false;
 			return;
@@ -262,17 +313,33 @@ final class Members {
 
 	}
 
-	private final class Count extends Unawaited {
+	private final class Counting extends Unawaited {
 
-		private Count(AdvisoryLockKey second) {
-			super(PostgresAdvisoryLockFunctions.countOthers(Members.this.lock, second));
+		private Counting() {
+			super(PostgresAdvisoryLockFunctions.countOthers(Members.this.lock));
 		}
 
 		@Override
 		void readRow(ResultSet row, SessionConnection connection) throws SQLException {
-			long counts = row.getLong(1);
-			Members.this.place = (int) (counts >> (2 * BITS));
-			counted(others(counts), (int) (counts & MOST));
+			counted(Count.parse(row.getString(1)));
+		}
+
+	}
+
+	/**
+	 * How many other sessions have a shared lock, and how many of them come before this
+	 * one.
+	 */
+	private record Count(int others, int before) {
+
+		private static Map<Integer, Count> parse(@Nullable String told) {
+			Map<Integer, Count> counts = new HashMap<>();
+			for (String lock : StringUtils.commaDelimitedListToStringArray(told)) {
+				String[] words = StringUtils.delimitedListToStringArray(lock, ":");
+				counts.put(Integer.parseUnsignedInt(words[0]),
+						new Count(Integer.parseInt(words[1]), Integer.parseInt(words[2])));
+			}
+			return counts;
 		}
 
 	}

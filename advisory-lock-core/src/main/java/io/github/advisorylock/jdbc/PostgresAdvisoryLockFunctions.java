@@ -235,17 +235,18 @@ final class PostgresAdvisoryLockFunctions {
 			""";
 
 	/**
-	 * Answers how many other sessions of this database have each of two shared locks, and
-	 * how many with the first one come before this session, in 21 bits each from the last
-	 * to the first. Binds the second halves of their keys, that of the first one twice,
-	 * and the half that they have in common, as {@code bigint}.
+	 * Answers how many other sessions of this database have each shared lock whose key
+	 * begins with the same half, and how many of them come before this session: second
+	 * half and both numbers with colons between them, {@code null} for none. Binds the
+	 * first half, as {@code bigint}.
 	 */
 	private static final String COUNT_OTHERS = """
-			SELECT (SELECT (count(*) FILTER (WHERE l.objid::bigint = ? AND l.pid < pg_catalog.pg_backend_pid()) << 42)
-			| (count(*) FILTER (WHERE l.objid::bigint = ?) << 21) | count(*) FILTER (WHERE l.objid::bigint = ?) FROM pg_catalog.pg_locks l
+			SELECT (SELECT pg_catalog.string_agg(counted, ',') FROM (
+			SELECT pg_catalog.concat_ws(':', l.objid, count(*), count(*) FILTER (WHERE l.pid < pg_catalog.pg_backend_pid())) AS counted
+			FROM pg_catalog.pg_locks l
 			WHERE l.locktype = 'advisory' AND l.granted AND l.mode = 'ShareLock' AND l.pid <> pg_catalog.pg_backend_pid()
 			AND l.database = (SELECT a.datid FROM pg_catalog.pg_stat_get_activity(pg_catalog.pg_backend_pid()) a)
-			AND l.classid::bigint = ? AND l.objsubid = 1)
+			AND l.classid::bigint = ? AND l.objsubid = 1 GROUP BY l.objid) AS counts)
 			""";
 
 	private static final String[] SESSION_UNLOCK = variants("SELECT pg_catalog.pg_advisory_unlock%s");
@@ -418,12 +419,10 @@ final class PostgresAdvisoryLockFunctions {
 	}
 
 	/**
-	 * Count the other sessions that have each of two shared locks.
+	 * Count those who have shared locks whose keys begin with the same half.
 	 */
-	static Call countOthers(AdvisoryLockKey one, AdvisoryLockKey other) {
-		long first = Integer.toUnsignedLong(one.objectId());
-		return new Call(COUNT_OTHERS,
-				List.of(first, first, Integer.toUnsignedLong(other.objectId()), Integer.toUnsignedLong(one.classId())));
+	static Call countOthers(AdvisoryLockKey one) {
+		return new Call(COUNT_OTHERS, List.of(Integer.toUnsignedLong(one.classId())));
 	}
 
 	/**

@@ -97,8 +97,6 @@ final class LeaderRole {
 
 	private boolean free;
 
-	private long freeSince;
-
 	private String parts = "";
 
 	private boolean told;
@@ -150,10 +148,10 @@ final class LeaderRole {
 	}
 
 	/**
-	 * Return for how many nanoseconds looks have shown nobody with the lock.
+	 * Return whether this application does without the role for the time being.
 	 */
-	long freeFor() {
-		return this.free ? this.ticker.nanoTime() - this.freeSince : 0;
+	boolean isLeftToOthers() {
+		return this.away || this.leadership.isStopping() || this.leadership.isResigning();
 	}
 
 	/**
@@ -276,9 +274,7 @@ final class LeaderRole {
 	 */
 	void count(@Nullable String holder, long asked) {
 		this.failing = false;
-		boolean wasFree = this.free;
 		this.free = holder != null && holder.isEmpty();
-		this.freeSince = (wasFree && this.free) ? this.freeSince : asked;
 		if (holder == null) {
 			this.state = State.WAITING;
 			this.due = this.ticker.nanoTime() + this.window;

@@ -202,6 +202,10 @@ final class Leadership {
 		return this.stopping;
 	}
 
+	boolean isResigning() {
+		return this.resigning;
+	}
+
 	/**
 	 * Return whether to resign as soon as no work is running.
 	 */

@@ -301,8 +301,7 @@ public final class PostgresLeaderElection implements LeaderElection, LeaderOnlyG
 	}
 
 	/**
-	 * The members must be counted when the shares are. Nobody may take a shard before it
-	 * is known as one.
+	 * Nobody may take a shard before it is known as one.
 	 */
 	private synchronized Shards divide(String role, int number) {
 		Shards known = this.shards.get(role);
@@ -312,7 +311,6 @@ public final class PostgresLeaderElection implements LeaderElection, LeaderOnlyG
 		Assert.state(!this.roles.containsKey(role), () -> "Failed to run for role '" + role + "' in " + number
 				+ " shards: this instance runs for it undivided; use another role for one of both");
 		checkRoom(role, MOST_ROLES_AND_SHARDS, number);
-		this.session.countMembers(null);
 		List<LeaderRole> parts = IntStream.range(0, number)
 			.mapToObj((shard) -> create(LeaderOnlyGate.shard(role, shard)).oneOf(number))
 			.toList();

@@ -18,7 +18,7 @@ package io.github.advisorylock.leader;
 
 import java.util.Comparator;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
+import java.util.OptionalInt;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
@@ -29,21 +29,23 @@ import org.apache.commons.logging.LogFactory;
 
 /**
  * The share of this instance in a role that is led in shards, worked out from the number
- * of instances, which their sessions tell: nobody talks about it. Free shards are taken
- * up to the share, each instance beginning with another one; what is above the share is
- * given up as soon as no work relies on it. Not each member may run for the role: a shard
- * that stays free is taken above the share. Belongs to the thread of the lock session.
+ * of instances that run for it, which their sessions tell: nobody talks about it. Free
+ * shards are taken up to the share, each instance beginning with another one; what is
+ * above the share is given up as soon as no work relies on it. Who has left a shard to
+ * others is not counted. Belongs to the thread of the lock session.
  */
 final class Shards {
 
-	/**
-	 * How long a shard is left to those who have less than their share.
-	 */
-	private static final long PATIENCE = TimeUnit.SECONDS.toNanos(15);
-
 	private static final Log logger = LogFactory.getLog(Shards.class);
 
+	/**
+	 * How many looks the server may leave the members untold.
+	 */
+	private static final int PATIENCE = 3;
+
 	private final String role;
+
+	private final String work;
 
 	private final List<LeaderRole> roles;
 
@@ -53,8 +55,6 @@ final class Shards {
 
 	private int looks;
 
-	private int extra;
-
 	/**
 	 * Create it.
 	 * @param role the name of the role
@@ -63,6 +63,7 @@ final class Shards {
 	 */
 	Shards(String role, List<LeaderRole> roles, LockSession session) {
 		this.role = role;
+		this.work = role + "/" + roles.size();
 		this.roles = roles;
 		this.session = session;
 	}
@@ -76,15 +77,12 @@ final class Shards {
 	 * room for a shard that is known to be free.
 	 */
 	void share() {
-		int counted = this.session.members().orElse(this.members);
-		if (counted != this.members) {
-			this.members = counted;
-			this.extra = 0;
-		}
+		this.session.share(this.work, this.roles.stream().noneMatch(LeaderRole::isLeftToOthers));
+		OptionalInt counted = this.session.members(this.work);
+		this.members = counted.isPresent() ? Math.max(1, counted.getAsInt()) : this.members;
 		int above = (int) held().count() - limit();
-		this.extra = Math.max(0, Math.min(this.extra, above));
 		held().sorted(Comparator.comparing(LeaderRole::isLeading))
-			.limit(Math.max(0, above - this.extra))
+			.limit(Math.max(0, above))
 			.forEach((shard) -> shard.leadership().giveUp());
 		if (above < 0) {
 			this.roles.stream().filter(LeaderRole::isFree).forEach(LeaderRole::invite);
@@ -92,40 +90,32 @@ final class Shards {
 	}
 
 	/**
-	 * Return the locks that a look at all must not take.
+	 * Return the locks that a look at all must not take. Who has just given one back may
+	 * have gone: members are counted along.
 	 */
 	List<AdvisoryLockKey> leftToOthers() {
-		long room = Math.max(0, limit() - held().count());
-		List<LeaderRole> others = inOrder().filter(LeaderRole::isOut)
-			.sorted(Comparator.comparing(LeaderRole::isFree).reversed())
-			.skip(room)
-			.toList();
-		this.looks++;
-		LeaderRole leftover = others.stream()
-			.filter((shard) -> shard.isListening() && shard.freeFor() > PATIENCE)
-			.findFirst()
-			.orElse(null);
-		if (leftover != null) {
-			this.extra++;
+		this.session.recount();
+		if (this.members == 0 && ++this.looks == PATIENCE) {
+			logger.warn("Leading role '" + this.role
+					+ "' without a share, so that one instance may lead all its shards: "
+					+ "the server does not tell how many instances run for it. Look whether its lock table is full, and "
+					+ "let the session's user call the server's functions as any user may by default");
 		}
-		return others.stream().filter((shard) -> shard != leftover).map(LeaderRole::key).toList();
+		return inOrder().filter(LeaderRole::isOut)
+			.sorted(Comparator.comparing(LeaderRole::isFree).reversed())
+			.skip(Math.max(0, limit() - held().count()))
+			.map(LeaderRole::key)
+			.toList();
 	}
 
 	/**
-	 * The first answer comes with the number of members, if there is one.
+	 * The first answer comes with the number of members, if the server tells it at all.
 	 */
 	private int limit() {
-		if (this.members > 0) {
-			return (this.roles.size() + this.members - 1) / this.members;
+		if (this.members == 0) {
+			return (this.looks < PATIENCE) ? 0 : this.roles.size();
 		}
-		if (this.looks == 3) {
-			this.looks++;
-			logger
-				.warn("Leading role '" + this.role + "' without a share, whose shards one instance may lead alone: it "
-						+ "is not known how many instances there are. Set 'advisory-lock.session.url' to where the "
-						+ "session reaches the server, not a pooler");
-		}
-		return (this.looks > 2) ? this.roles.size() : 0;
+		return (this.roles.size() + this.members - 1) / this.members;
 	}
 
 	private Stream<LeaderRole> held() {
@@ -136,7 +126,7 @@ final class Shards {
 	 * Begin where the members before this one end.
 	 */
 	private Stream<LeaderRole> inOrder() {
-		int first = this.session.place() * Math.max(0, limit());
+		int first = this.session.place(this.work) * limit();
 		return IntStream.range(0, this.roles.size())
 			.mapToObj((shard) -> this.roles.get((first + shard) % this.roles.size()));
 	}

@@ -403,13 +403,6 @@ public final class Fleet {
 		return this.elections;
 	}
 
-	/**
-	 * Return the number of instances whose sessions are counted.
-	 */
-	int members() {
-		return (int) this.instances.stream().filter(FleetInstance::isLive).count();
-	}
-
 	CallRecorder calls() {
 		return this.calls;
 	}

@@ -55,11 +55,6 @@ final class FleetElections {
 	private static final Duration REST = Duration.ofSeconds(30);
 
 	/**
-	 * How long a shard is left to those who have less than their share.
-	 */
-	private static final Duration PATIENCE = Duration.ofSeconds(15);
-
-	/**
 	 * Knows what roles may be called, and into how many shards they may be divided.
 	 */
 	private static final LeaderElection NAMES = new UnguardedLeaderElection();
@@ -111,8 +106,11 @@ final class FleetElections {
 	}
 
 	private void resign(FleetInstance instance, String name) {
-		Role role = this.roles.computeIfAbsent(name, Role::new);
+		Role role = known(name);
 		role.resting.put(instance, this.fleet.now().plus(REST));
+		if (role.shards > 0) {
+			this.fleet.time().at(this.fleet.now().plus(REST).plus(LOOK), null, () -> balance(role));
+		}
 		if (role.leader == instance) {
 			lose(name, role);
 			electAfter(name, this.fleet.time().upTo(LOOK));
@@ -122,7 +120,6 @@ final class FleetElections {
 	private void lose(String name, Role role) {
 		FleetInstance leader = role.leader;
 		role.leader = null;
-		role.freeSince = this.fleet.now();
 		if (leader != null && !leader.hasEnded()) {
 			this.fleet.log(leader + " leads '" + name + "' no more");
 			leader.context().publishEvent(new LeadershipLostEvent(name, role.term));
@@ -143,9 +140,8 @@ final class FleetElections {
 		role.candidates.removeIf((candidate) -> !candidate.isLive());
 		List<FleetInstance> eligible = role.candidates.stream()
 			.filter((candidate) -> candidate.mayBegin() && !this.fleet.isDatabaseDown()
-					&& !role.resting.getOrDefault(candidate, now).isAfter(now))
-			.filter((candidate) -> role.shards == 0 || held(candidate, role.undivided).size() < share(role)
-					|| !now.isBefore(role.freeSince.plus(PATIENCE)))
+					&& !role.isLeftToOthersBy(candidate, now))
+			.filter((candidate) -> role.shards == 0 || held(candidate, role.undivided).size() < share(role))
 			.toList();
 		if (role.leader == null && !eligible.isEmpty()) {
 			FleetInstance leader = eligible
@@ -165,22 +161,36 @@ final class FleetElections {
 	 * Return the shards of a role that an instance leads.
 	 */
 	private List<String> held(FleetInstance instance, String role) {
-		return this.roles.entrySet()
+		return parts(role).stream().filter((shard) -> known(shard).leader == instance).toList();
+	}
+
+	private List<String> parts(String role) {
+		return this.roles.keySet()
 			.stream()
-			.filter((known) -> known.getValue().shards > 0 && known.getValue().undivided.equals(role)
-					&& known.getValue().leader == instance)
-			.map(Map.Entry::getKey)
+			.filter((name) -> known(name).shards > 0 && known(name).undivided.equals(role))
 			.toList();
 	}
 
-	private int share(Role role) {
-		int members = Math.max(1, this.fleet.members());
-		return (role.shards + members - 1) / members;
+	private Role known(String name) {
+		return this.roles.computeIfAbsent(name, Role::new);
 	}
 
 	/**
-	 * Have those that lead more shards than their share, since an instance has joined,
-	 * give up what is above.
+	 * Who has left a shard to others has no share for as long.
+	 */
+	private int share(Role role) {
+		Instant now = this.fleet.now();
+		List<String> parts = parts(role.undivided);
+		int members = (int) role.candidates.stream()
+			.filter((candidate) -> candidate.isLive()
+					&& parts.stream().noneMatch((part) -> known(part).isLeftToOthersBy(candidate, now)))
+			.count();
+		return (role.shards + Math.max(1, members) - 1) / Math.max(1, members);
+	}
+
+	/**
+	 * Have those that lead more shards than their share, since an instance has joined or
+	 * is back, give up what is above.
 	 */
 	private void balance(Role role) {
 		for (FleetInstance instance : List.copyOf(role.candidates)) {
@@ -219,7 +229,6 @@ final class FleetElections {
 		if (instance.number() != Fleet.TEST && !role.candidates.contains(instance)) {
 			role.candidates.add(instance);
 			if (role.leader == null) {
-				role.freeSince = this.fleet.now();
 				electAfter(name, Duration.ZERO);
 			}
 			else if (name.endsWith("#0")) {
@@ -254,10 +263,12 @@ final class FleetElections {
 		 */
 		private String undivided;
 
-		private Instant freeSince = Instant.EPOCH;
-
 		private Role(String name) {
 			this.undivided = name;
+		}
+
+		private boolean isLeftToOthersBy(FleetInstance instance, Instant now) {
+			return this.resting.getOrDefault(instance, now).isAfter(now);
 		}
 
 	}
@@ -289,7 +300,7 @@ final class FleetElections {
 		public Set<Integer> shards(String name, int number) {
 			for (int shard : NAMES.shards(name, number)) {
 				String of = name + "#" + shard;
-				Role role = FleetElections.this.roles.computeIfAbsent(of, Role::new);
+				Role role = known(of);
 				role.shards = Math.max(role.shards, number);
 				role.undivided = name;
 				join(this.instance, of, role);
@@ -299,7 +310,7 @@ final class FleetElections {
 
 		@Override
 		public void resign(String name) {
-			List<String> shards = held(this.instance, name);
+			List<String> shards = parts(name);
 			(shards.isEmpty() ? List.of(name) : shards)
 				.forEach((role) -> FleetElections.this.resign(this.instance, role));
 		}

@@ -18,6 +18,7 @@ package io.github.advisorylock.test.fleet;
 
 import java.time.Duration;
 
+import io.github.advisorylock.LeaderElection;
 import io.github.advisorylock.test.Fleet;
 import io.github.advisorylock.test.FleetTest;
 import org.junit.jupiter.api.Test;
@@ -64,6 +65,25 @@ class FleetRoleTests {
 		fleet.advanceBy(Duration.ofMinutes(1));
 		assertThat(fleet.instances()).hasSize(3)
 			.allSatisfy((one) -> assertThat(fleet.shardsOf("mail", one)).hasSizeBetween(2, 3));
+	}
+
+	@Test
+	void shardThatAnInstanceResignsIsLedByOthersAtOnceAndSharedLater(Fleet fleet) {
+		fleet.kill(2);
+		fleet.advanceBy(Duration.ofMinutes(1));
+		int shard = fleet.shardsOf("mail", 0).iterator().next();
+		fleet.bean(0, LeaderElection.class).resign("mail#" + shard);
+		fleet.advanceBy(Duration.ofSeconds(4));
+		assertThat(fleet.shardsOf("mail", 1)).hasSize(5).contains(shard);
+		fleet.advanceBy(Duration.ofMinutes(1));
+		assertThat(fleet.instances()).containsExactly(0, 1)
+			.allSatisfy((one) -> assertThat(fleet.shardsOf("mail", one)).hasSize(4));
+		fleet.bean(0, LeaderElection.class).resign("mail");
+		fleet.advanceBy(Duration.ofSeconds(4));
+		assertThat(fleet.shardsOf("mail", 1)).hasSize(8);
+		fleet.advanceBy(Duration.ofMinutes(1));
+		assertThat(fleet.instances()).containsExactly(0, 1)
+			.allSatisfy((one) -> assertThat(fleet.shardsOf("mail", one)).hasSize(4));
 	}
 
 }

@@ -274,10 +274,10 @@ class ShardsTests {
 	}
 
 	/**
-	 * Not each member may run for the role: an older version does not know it.
+	 * An older version does not know the role.
 	 */
 	@Test
-	void shardsThatAMemberDoesNotTakeAreLedAboveTheShare() {
+	void memberThatDoesNotRunForTheRoleHasNoShareInIt() {
 		LockContextRunner.create().run((other) -> {
 			LockSession session = other.getBean(LockDatabases.class).of(null).session().get();
 			assertThat(session).isNotNull();
@@ -285,10 +285,31 @@ class ShardsTests {
 			other.getBean(LeaderElection.class).isLeader("other");
 			Awaitility.await().until(() -> session.members().isPresent());
 			this.application.run((context) -> {
-				Awaitility.await().until(() -> shards(context).size() == SHARDS / 2);
-				Awaitility.await().until(() -> shards(context).size() == SHARDS);
+				Awaitility.await().until(() -> !shards(context).isEmpty());
+				assertThat(keys()).allMatch(ForeignSession::isHeld);
 			});
 		});
+	}
+
+	/**
+	 * Its session goes on, for other work.
+	 */
+	@Test
+	void instanceThatResignsOrEndsItsElectionsHasItsShardsLedByOthersAtOnce() {
+		this.application.run((first) -> this.application.run((second) -> {
+			awaitShares(first, second);
+			int resigned = shards(first).iterator().next();
+			long begun = System.nanoTime();
+			first.getBean(LeaderElection.class).resign("outbox#" + resigned);
+			Awaitility.await().until(() -> shards(second).size() == SHARDS / 2 + 1);
+			assertThat(shards(second)).contains(resigned);
+			assertThat(shards(first)).hasSize(SHARDS / 2 - 1);
+			second.getBean(PostgresLeaderElection.class).stop();
+			Awaitility.await().until(() -> shards(first).size() == SHARDS - 1);
+			assertThat(shards(first)).hasSize(SHARDS - 1).doesNotContain(resigned);
+			logger.info("Shards were handed over twice in " + Duration.ofNanos(System.nanoTime() - begun).toMillis()
+					+ " ms");
+		}));
 	}
 
 	@Test
@@ -382,9 +403,13 @@ class ShardsTests {
 			assertThat(shares.stream().flatMap(Collection::stream).toList())
 				.containsExactlyInAnyOrderElementsOf(IntStream.range(0, SHARDS).boxed().toList());
 		});
-		assertThat(IntStream.range(0, SHARDS).mapToObj((shard) -> AdvisoryLockKey.of("test", "leader:outbox#" + shard)))
-			.hasSize(SHARDS)
-			.allMatch(ForeignSession::isHeld);
+		assertThat(keys()).hasSize(SHARDS).allMatch(ForeignSession::isHeld);
+	}
+
+	private static List<AdvisoryLockKey> keys() {
+		return IntStream.range(0, SHARDS)
+			.mapToObj((shard) -> AdvisoryLockKey.of("test", "leader:outbox#" + shard))
+			.toList();
 	}
 
 	private static Set<Integer> shards(ApplicationContext context) {

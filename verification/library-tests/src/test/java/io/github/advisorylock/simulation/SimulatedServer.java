@@ -256,8 +256,8 @@ final class SimulatedServer {
 		if (sql.contains("WHERE NOT EXISTS (SELECT FROM pg_catalog.pg_locks")) {
 			return new Object[] { missing((String) own[0]) };
 		}
-		if (sql.contains("FILTER (WHERE l.objid")) {
-			return new Object[] { (others(session, own[3], own[1]) << 21) | others(session, own[3], own[2]) };
+		if (sql.contains("AS counted")) {
+			return new Object[] { others(session, (Long) own[0]) };
 		}
 		if (sql.contains("l.mode = 'ShareLock'")) {
 			return new Object[] { holders(((Long) own[0] << 32) | (Long) own[1]).stream()
@@ -294,8 +294,18 @@ final class SimulatedServer {
 		return shared ? 2 : 0;
 	}
 
-	private long others(Session session, Object high, Object low) {
-		return holders(((Long) high << 32) | (Long) low).stream().filter((holder) -> holder != session).count();
+	private String others(Session session, long first) {
+		return this.sessions.values()
+			.stream()
+			.flatMap((other) -> other.locks.keySet().stream())
+			.filter((key) -> key >>> 32 == first)
+			.distinct()
+			.map((key) -> {
+				List<Session> others = holders(key).stream().filter((holder) -> holder != session).toList();
+				return Integer.toUnsignedString(key.intValue()) + ":" + others.size() + ":"
+						+ others.stream().filter((holder) -> holder.process < session.process).count();
+			})
+			.collect(Collectors.joining(","));
 	}
 
 	private int unlockAllBut(Session session, Set<String> entries) {

@@ -1,0 +1,112 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.leader;
+
+import java.util.List;
+
+import io.github.advisorylock.AdvisoryLockKey;
+import io.github.advisorylock.LeaderElection;
+import io.github.advisorylock.testsupport.LockContextRunner;
+import io.github.advisorylock.testsupport.TestPostgres;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.context.ApplicationContext;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Tests for who has a share in a role that is led in shards, as the lock table tells.
+ */
+@Tag("gate")
+@ExtendWith(OutputCaptureExtension.class)
+class ShardMembersTests {
+
+	private static final String UNKNOWN = "Leading role 'outbox' without a share";
+
+	private final ApplicationContextRunner application = LockContextRunner.create()
+		.withPropertyValues("advisory-lock.session.heartbeat=100ms", "advisory-lock.session.dead-client-timeout=600ms");
+
+	@BeforeAll
+	static void createDatabase() {
+		TestPostgres.execute("CREATE ROLE blind LOGIN PASSWORD 'blind'");
+		TestPostgres.execute("CREATE DATABASE blind OWNER blind");
+		TestPostgres.execute(TestPostgres.url().replaceFirst("/[^/?]+\\?", "/blind?"),
+				"REVOKE EXECUTE ON FUNCTION pg_catalog.string_agg(text, text) FROM PUBLIC");
+	}
+
+	@AfterAll
+	static void dropDatabase() {
+		TestPostgres.execute("DROP DATABASE blind WITH (FORCE)");
+		TestPostgres.execute("DROP ROLE blind");
+	}
+
+	/**
+	 * Beside the locks of all members, and of what they guard.
+	 */
+	@Test
+	void whoRunsForTheRoleHasALockMoreAsLongAsItDoes() {
+		this.application.run((first) -> this.application.run((second) -> {
+			first.getBean(LeaderElection.class).isLeader("other");
+			second.getBean(LeaderElection.class).isLeader("other");
+			Awaitility.await().until(() -> TestPostgres.connections("test").size() == 2);
+			assertThat(TestPostgres.memberLocks("test")).isEmpty();
+			assertThat(shards(first)).isEmpty();
+			Awaitility.await().until(() -> shards(first).size() == 1);
+			assertThat(runners()).hasSize(1);
+			assertThat(shards(second)).isEmpty();
+			Awaitility.await().until(() -> runners().size() == 2);
+			assertThat(TestPostgres.memberLocks("test")).as("of all, and of those who run").hasSize(2);
+			second.getBean(PostgresLeaderElection.class).stop();
+			Awaitility.await().until(() -> runners().size() == 1);
+			assertThat(TestPostgres.connections("test")).as("its session goes on").hasSize(2);
+			assertThat(shards(first)).containsExactly(0);
+		}));
+	}
+
+	@Test
+	void roleIsLedWithoutAShareWhereTheServerDoesNotTellWhoRunsForIt(CapturedOutput output) {
+		ApplicationContextRunner blind = this.application.withPropertyValues(
+				"spring.datasource.url=" + TestPostgres.url().replaceFirst("/[^/?]+\\?.*", "/blind"),
+				"spring.datasource.username=blind", "spring.datasource.password=blind");
+		blind.run((first) -> {
+			shards(first);
+			Awaitility.await().until(() -> shards(first).equals(List.of(0)));
+			assertThat(output.toString()).containsOnlyOnce(UNKNOWN);
+		});
+	}
+
+	private static List<String> runners() {
+		AdvisoryLockKey members = AdvisoryLockKey.of("test", "advisory-lock:members");
+		AdvisoryLockKey runners = AdvisoryLockKey.of("test", "advisory-lock:members:outbox/1");
+		return TestPostgres.query("SELECT pid FROM pg_locks WHERE locktype = 'advisory' AND mode = 'ShareLock' "
+				+ "AND granted AND classid::bigint = " + Integer.toUnsignedLong(members.classId())
+				+ " AND objid::bigint = " + Integer.toUnsignedLong(runners.objectId()));
+	}
+
+	private static List<Integer> shards(ApplicationContext context) {
+		return List.copyOf(context.getBean(LeaderElection.class).shards("outbox", 1));
+	}
+
+}
