@@ -287,7 +287,7 @@ final class JobTable {
 		if (method != null && method.fixedKey() != null && method.operation().ledger().recorded()
 				&& method.method().getParameterCount() == 0) {
 			actions.add(OperatorActions.RUNNING);
-			if (paused == null && method.operation().ticks() != null) {
+			if (paused == null && method.operation().ticks(Instant.now()) != null) {
 				actions.add(OperatorActions.BACKFILLED);
 			}
 		}

@@ -181,6 +181,14 @@ public final class CronTicks {
 	}
 
 	/**
+	 * Return the zone that the expression is meant in.
+	 * @return the zone
+	 */
+	public ZoneId zone() {
+		return this.zone;
+	}
+
+	/**
 	 * Return the latest tick that is not after a time.
 	 * @param time the time
 	 * @return the tick

@@ -191,7 +191,7 @@ public final class PlannedTimeScheduler implements TaskScheduler {
 		/**
 		 * When the calls began that are under way.
 		 */
-		private final Map<PlannedTask, Long> begun = new ConcurrentHashMap<>();
+		private final Map<PlannedTask, Instant> begun = new ConcurrentHashMap<>();
 
 		private Turns(Supplier<? extends @Nullable Spread> spread) {
 			this.spread = spread;
@@ -208,7 +208,7 @@ public final class PlannedTimeScheduler implements TaskScheduler {
 		}
 
 		private void begin(PlannedTask task) {
-			this.begun.put(task, System.nanoTime());
+			this.begun.put(task, task.clock.instant());
 		}
 
 		private void end(PlannedTask task) {
@@ -226,8 +226,8 @@ public final class PlannedTimeScheduler implements TaskScheduler {
 			if (spread == null || next == null) {
 				return Duration.ZERO;
 			}
-			long now = System.nanoTime();
-			boolean busy = this.begun.values().stream().anyMatch((begin) -> now - begin > left.toNanos());
+			Instant then = task.clock.instant().minus(left);
+			boolean busy = this.begun.values().stream().anyMatch((begin) -> begin.isBefore(then));
 			Duration period = Duration.between(time, next);
 			long turn = Math.floorDiv(time.toEpochMilli(), Math.max(1, period.toMillis()));
 			return spread.delay(turn + task.together.headSet(task.name).size(), period, busy);

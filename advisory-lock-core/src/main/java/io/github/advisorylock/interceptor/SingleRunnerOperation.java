@@ -332,11 +332,13 @@ public final class SingleRunnerOperation {
 	}
 
 	/**
-	 * Return the ticks of the method by the schedule that holds now, of any time.
-	 * @return the ticks, {@code null} if it has no schedule with ticks, or several
+	 * Return the ticks of the method by the schedule that holds at a time.
+	 * @param time the time, long ago for the schedule in the code
+	 * @return the ticks, of any time; {@code null} if it has no schedule with ticks, or
+	 * several
 	 */
-	public @Nullable CronTicks ticks() {
-		CronTicks.Change holding = changes().at(Instant.now());
+	public @Nullable CronTicks ticks(Instant time) {
+		CronTicks.Change holding = changes().at(time);
 		return (holding != null && holding.ticks() != null) ? holding.ticks() : this.schedule.inCode();
 	}
 

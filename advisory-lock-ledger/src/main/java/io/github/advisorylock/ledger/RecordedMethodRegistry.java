@@ -186,7 +186,7 @@ record RecordedMethodRegistry(SingleRunnerAnnotationBeanPostProcessor postProces
 
 		@Override
 		public @Nullable CronTicks ticks() {
-			return this.method.operation().ticks();
+			return this.method.operation().ticks(Instant.now());
 		}
 
 		@Override

@@ -365,7 +365,7 @@ public final class Fleet {
 		return live(instance).context().getBean(type);
 	}
 
-	private FleetInstance live(int number) {
+	FleetInstance live(int number) {
 		Assert.isTrue(number >= 0 && number < this.instances.size(),
 				() -> "'instance' must be one of " + instances() + ", and is " + number);
 		FleetInstance instance = this.instances.get(number);
@@ -522,11 +522,12 @@ public final class Fleet {
 
 	/**
 	 * Return the ticks that a key is planned for, as far as the schedule of its own
-	 * method says.
+	 * method says, and operators have.
 	 */
 	@Nullable CronTicks ticks(AdvisoryLockKey key) {
 		SingleRunnerMethod method = method(key);
-		return (method != null) ? method.operation().ticks() : null;
+		return (method != null) ? locks().answers().job(key).changes().ticks(method.operation().ticks(Instant.MIN))
+				: null;
 	}
 
 	/**

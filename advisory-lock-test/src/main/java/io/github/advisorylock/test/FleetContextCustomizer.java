@@ -22,7 +22,9 @@ import java.util.function.Supplier;
 
 import io.github.advisorylock.AdvisoryLockOperations;
 import io.github.advisorylock.LeaderElection;
+import io.github.advisorylock.annotation.SingleRunnerAnnotationBeanPostProcessor;
 import io.github.advisorylock.annotation.SingleRunnerSettings;
+import io.github.advisorylock.interceptor.PlannedTimeScheduler;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.factory.config.BeanDefinition;
@@ -71,8 +73,12 @@ final class FleetContextCustomizer implements ContextCustomizer {
 			.createOperations(beans.getBeanProvider(PlatformTransactionManager.class)::getIfUnique, instance));
 		define(beans, "advisoryLockLeaderElection", LeaderElection.class, () -> fleet.elections().of(instance));
 		define(beans, SchedulingConfiguration.class.getName(), SchedulingConfiguration.class, null);
-		define(beans, "advisoryLockTestScheduling", SchedulingConfigurer.class,
-				() -> (registrar) -> registrar.setTaskScheduler(instance.scheduler()));
+		define(beans, "advisoryLockTestScheduling", SchedulingConfigurer.class, () -> (registrar) -> {
+			registrar.setTaskScheduler(instance.scheduler());
+			PlannedTimeScheduler
+				.configurer(beans.getBean(SingleRunnerAnnotationBeanPostProcessor.class)::planned, instance::spread)
+				.configureTasks(registrar);
+		});
 		define(beans, "advisoryLockTestFleetBeans", InsteadOfBeans.class, () -> new InsteadOfBeans(fleet, instance));
 		context.addApplicationListener((event) -> {
 			if (event instanceof PayloadApplicationEvent<?> payload) {

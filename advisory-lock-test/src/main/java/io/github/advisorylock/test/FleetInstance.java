@@ -25,9 +25,12 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 
+import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.SingleRunnerSkippedEvent;
 import io.github.advisorylock.annotation.SingleRunnerAnnotationBeanPostProcessor;
 import io.github.advisorylock.annotation.SingleRunnerMethod;
+import io.github.advisorylock.autoconfigure.AdvisoryLockProperties;
+import io.github.advisorylock.interceptor.PlannedTimeScheduler;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.context.ConfigurableApplicationContext;
@@ -65,6 +68,8 @@ final class FleetInstance {
 
 	private @Nullable ConfigurableApplicationContext context;
 
+	private List<SingleRunnerMethod> methods = List.of();
+
 	/**
 	 * Whether the task that the thread is in has asked for a lock.
 	 */
@@ -91,7 +96,7 @@ final class FleetInstance {
 	 * Return its guarded methods.
 	 */
 	List<SingleRunnerMethod> methods() {
-		return context().getBean(SingleRunnerAnnotationBeanPostProcessor.class).getMethods();
+		return this.methods;
 	}
 
 	int number() {
@@ -121,8 +126,31 @@ final class FleetInstance {
 
 	void started(ConfigurableApplicationContext context) {
 		this.context = context;
+		this.methods = context.getBean(SingleRunnerAnnotationBeanPostProcessor.class).getMethods();
 		this.scheduler.setThreads(threads(context.getEnvironment()));
+		learnSchedules();
 		this.catchUp.openLatest();
+	}
+
+	/**
+	 * Have its methods called by the schedules that operators have chosen.
+	 */
+	void learnSchedules() {
+		for (SingleRunnerMethod method : methods()) {
+			AdvisoryLockKey key = method.fixedKey();
+			if (key != null && method.operation().ledger().recorded()) {
+				method.operation().reschedule(this.fleet.locks().answers().job(key).changes());
+			}
+		}
+	}
+
+	/**
+	 * Return how calls for ticks are spread over the instances.
+	 */
+	PlannedTimeScheduler.Spread spread() {
+		List<Integer> members = this.fleet.instances();
+		return new PlannedTimeScheduler.Spread(context().getBean(AdvisoryLockProperties.class).spread(),
+				Math.max(1, members.size()), members.indexOf(this.number));
 	}
 
 	/**

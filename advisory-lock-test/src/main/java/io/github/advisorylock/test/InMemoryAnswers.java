@@ -132,10 +132,10 @@ final class InMemoryAnswers {
 	 * @param otherwise what can be done but for a test on PostgreSQL, possibly nothing
 	 */
 	static UnsupportedOperationException refusal(AdvisoryLockKey key, String unsupported, String otherwise) {
-		return new UnsupportedOperationException(
-				"Failed to use advisory lock '" + key + "': locks in memory do not support " + unsupported
-						+ "; have the test class run on PostgreSQL, by @AdvisoryLockTest(postgres = true), or by "
-						+ "@SpringBootTest without @AutoConfigureInMemoryLocks" + otherwise);
+		return new UnsupportedOperationException("Failed to use advisory lock '" + key
+				+ "': locks in memory do not support " + unsupported
+				+ "; let the test be a @FleetTest, or have it run on PostgreSQL, by @AdvisoryLockTest(postgres = true) or "
+				+ "@SpringBootTest without @AutoConfigureInMemoryLocks" + otherwise);
 	}
 
 	LockOutcome decide(AdvisoryLockKey key, LockRequest request) {
@@ -143,6 +143,13 @@ final class InMemoryAnswers {
 		if (answer != null) {
 			return answer;
 		}
+		LockOutcome outcome = remembered(key, request);
+		RequestDetail.Planned planned = request.detail(RequestDetail.Planned.class);
+		boolean other = planned != null && planned.changedAt().get() != null && !planned.allowed().test(now());
+		return other ? LockOutcome.TOO_SOON : outcome;
+	}
+
+	private LockOutcome remembered(AdvisoryLockKey key, LockRequest request) {
 		if (RequestDetail.isRecorded(request) && this.paused.contains(key)) {
 			return LockOutcome.PAUSED;
 		}

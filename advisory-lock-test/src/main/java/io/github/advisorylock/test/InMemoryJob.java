@@ -18,12 +18,22 @@ package io.github.advisorylock.test;
 
 import java.time.Duration;
 import java.time.Instant;
+import java.time.ZoneId;
+import java.time.temporal.ChronoUnit;
+import java.util.stream.Stream;
 
+import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.LockRequest;
+import io.github.advisorylock.annotation.SingleRunnerMethod;
+import io.github.advisorylock.interceptor.CronTicks;
 import io.github.advisorylock.support.RequestDetail;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.core.annotation.AnnotatedElementUtils;
+import org.springframework.format.datetime.standard.DurationFormatterUtils;
+import org.springframework.scheduling.annotation.Scheduled;
+import org.springframework.scheduling.annotation.Schedules;
 import org.springframework.util.Assert;
 
 /**
@@ -36,6 +46,11 @@ final class InMemoryJob {
 	 * How much later than the clock of the database a time may be that decides anything.
 	 */
 	static final Duration MOST_AHEAD = Duration.ofMinutes(1);
+
+	/**
+	 * From when on another schedule holds.
+	 */
+	private static final Duration AHEAD = Duration.ofSeconds(31);
 
 	private static final Duration FIRST_BACK_OFF = Duration.ofSeconds(30);
 
@@ -58,6 +73,8 @@ final class InMemoryJob {
 	private boolean givenUp;
 
 	private long token;
+
+	private CronTicks.Changes changes = CronTicks.Changes.NONE;
 
 	InMemoryJob() {
 	}
@@ -84,6 +101,42 @@ final class InMemoryJob {
 	Runnable undo() {
 		InMemoryJob before = new InMemoryJob(this);
 		return () -> set(before);
+	}
+
+	/**
+	 * Return the schedules that operators have chosen.
+	 */
+	CronTicks.Changes changes() {
+		return this.changes;
+	}
+
+	/**
+	 * Give the job another schedule, in the place of one that does not hold yet.
+	 * @param method its method, {@code null} if there is none
+	 * @return from when on it holds
+	 */
+	Instant reschedule(AdvisoryLockKey key, @Nullable SingleRunnerMethod method, @Nullable String schedule,
+			@Nullable String zone, Instant now) {
+		String failed = "Failed to give '" + key + "' another schedule: ";
+		Assert.state(method != null && method.operation().ledger().recorded(),
+				() -> failed + "the ledger records no method with that key; give one 'once = Once.PER_TICK', or set "
+						+ "'advisory-lock.ledger.enabled' to true");
+		int count = AnnotatedElementUtils
+			.getMergedRepeatableAnnotations(method.method(), Scheduled.class, Schedules.class)
+			.size();
+		Assert.state(count == 1, () -> failed + "it has " + count + " @Scheduled, and one can be replaced");
+		CronTicks inCode = method.operation().ticks(Instant.MIN);
+		Instant from = now.plus(AHEAD).truncatedTo(ChronoUnit.SECONDS);
+		CronTicks ticks = (schedule != null && inCode != null)
+				? new CronTicks(schedule, (zone != null) ? ZoneId.of(zone) : inCode.zone()) : null;
+		Duration interval = (schedule != null && inCode == null) ? DurationFormatterUtils.detectAndParse(schedule)
+				: null;
+		Assert.isTrue(zone == null || ticks != null, () -> failed + "'zone' is for the expression of a 'cron'");
+		this.changes = new CronTicks.Changes(Stream
+			.concat(this.changes.all().stream().filter((change) -> !change.from().isAfter(now)),
+					Stream.of(new CronTicks.Change(from, now, ticks, interval)))
+			.toList());
+		return from;
 	}
 
 	/**

@@ -17,6 +17,7 @@
 package io.github.advisorylock.test;
 
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.OptionalLong;
 import java.util.Set;
@@ -219,6 +220,19 @@ public final class InMemoryLocks implements TestLocks {
 	@Override
 	public void resume(String key) {
 		this.answers.setPaused(key(key), false);
+	}
+
+	@Override
+	public Instant reschedule(String key, @Nullable String schedule, @Nullable String zone) {
+		AdvisoryLockKey lock = key(key);
+		Fleet fleet = this.fleet;
+		if (fleet == null) {
+			throw InMemoryAnswers.refusal(lock, "another schedule", "");
+		}
+		Instant from = this.answers.job(lock).reschedule(lock, fleet.method(lock), schedule, zone, fleet.now());
+		fleet.log("'" + lock.name() + "' has schedule " + schedule + " from " + from + " on");
+		fleet.instances().forEach((instance) -> fleet.live(instance).learnSchedules());
+		return from;
 	}
 
 	@Override

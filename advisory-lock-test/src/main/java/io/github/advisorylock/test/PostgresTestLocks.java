@@ -17,6 +17,7 @@
 package io.github.advisorylock.test;
 
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -108,9 +109,14 @@ final class PostgresTestLocks implements TestLocks, DisposableBean {
 		ledger().resume(key, OPERATOR);
 	}
 
+	@Override
+	public Instant reschedule(String key, @Nullable String schedule, @Nullable String zone) {
+		return ledger().reschedule(key, schedule, zone, OPERATOR, null);
+	}
+
 	private AdvisoryLockLedger ledger() {
 		AdvisoryLockLedger available = this.ledger.get();
-		Assert.state(available != null, "There is no ledger that could keep a pause");
+		Assert.state(available != null, "There is no ledger that could keep a pause or a schedule");
 		return available;
 	}
 

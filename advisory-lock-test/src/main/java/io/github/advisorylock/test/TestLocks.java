@@ -16,11 +16,13 @@
 
 package io.github.advisorylock.test;
 
+import java.time.Instant;
 import java.util.List;
 
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.HeldLock;
 import org.assertj.core.api.AssertProvider;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What a test can do with the locks of an application, and know about them. A bean in
@@ -63,6 +65,20 @@ public interface TestLocks {
 	 * @param key the name of the key
 	 */
 	void resume(String key);
+
+	/**
+	 * Give a job that is recorded in the ledger another schedule, as an operator can:
+	 * from half a minute later on, on all instances. With locks in memory in a
+	 * {@link FleetTest}.
+	 * @param key the name of the key
+	 * @param schedule a cron expression for a {@code cron} schedule, a time such as
+	 * {@code PT10M} for {@code fixedRate} and {@code fixedDelay}, {@code null} for the
+	 * schedule of the annotation
+	 * @param zone the time zone of a cron expression, {@code null} for that of the
+	 * annotation
+	 * @return from when on it holds
+	 */
+	Instant reschedule(String key, @Nullable String schedule, @Nullable String zone);
 
 	/**
 	 * Return the key of a name.
