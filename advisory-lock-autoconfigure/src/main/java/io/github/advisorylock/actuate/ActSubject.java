@@ -44,6 +44,8 @@ record ActSubject(@Nullable Long run, @Nullable Instant since, @Nullable Instant
 
 	private static final int MOST_DIGITS = 18;
 
+	private static final int LONGEST_TEXT = 1000;
+
 	/**
 	 * Read what a request names.
 	 * @throws IllegalArgumentException if that is not what its state is about
@@ -71,6 +73,14 @@ record ActSubject(@Nullable Long run, @Nullable Instant since, @Nullable Instant
 			throw new IllegalArgumentException("'" + name + "' must be a time such as '2026-03-01T02:00:00Z', not '"
 					+ AdvisoryLockKey.display(text) + "'", ex);
 		}
+	}
+
+	/**
+	 * Make sure that a text is none that no column has room for.
+	 */
+	static void checkText(String name, @Nullable String text) {
+		Assert.isTrue(text == null || (text.length() <= LONGEST_TEXT && text.indexOf('\0') < 0),
+				() -> "'" + name + "' must have no more than " + LONGEST_TEXT + " characters, none of them NUL");
 	}
 
 	/**

@@ -42,8 +42,6 @@ record JobFilter(String text, String state, String sort, int page, int size) {
 
 	private static final int LARGEST_PAGE = 1000;
 
-	private static final int LONGEST_TEXT = 1000;
-
 	JobFilter {
 		Assert.isTrue(state.equals("all") || state.equals("problem") || JobTable.STATES.contains(state),
 				() -> "Unknown state '" + AdvisoryLockKey.display(state) + "': choose one of " + JobTable.STATES
@@ -52,8 +50,7 @@ record JobFilter(String text, String state, String sort, int page, int size) {
 				() -> "Unknown order '" + AdvisoryLockKey.display(sort) + "': choose one of " + SORTS);
 		Assert.isTrue(page >= 1 && page <= 1_000_000, "'page' must be from 1 to 1000000");
 		Assert.isTrue(size >= 1 && size <= LARGEST_PAGE, "'size' must be from 1 to " + LARGEST_PAGE);
-		Assert.isTrue(text.length() <= LONGEST_TEXT && text.indexOf('\0') < 0,
-				"'q' must have no more than " + LONGEST_TEXT + " characters, none of them NUL");
+		ActSubject.checkText("q", text);
 	}
 
 	/**

@@ -22,9 +22,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.function.Predicate;
-import java.util.function.Supplier;
 
-import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.LockScope;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.BackfillDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.InstanceDescriptor;
@@ -37,6 +35,7 @@ import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.RunDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.ScheduleDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.TickDescriptor;
 import io.github.advisorylock.jdbc.Run;
+import io.github.advisorylock.ledger.PostgresAdvisoryLockLedger;
 import io.github.advisorylock.monitor.LockNumber;
 import org.jspecify.annotations.Nullable;
 
@@ -70,6 +69,13 @@ public class JobRegistry {
 	 */
 	boolean isWritable() {
 		return false;
+	}
+
+	/**
+	 * Return the ledger, which does what operators want.
+	 */
+	PostgresAdvisoryLockLedger ledger() {
+		throw new UnsupportedOperationException("Nothing is recorded");
 	}
 
 	/**
@@ -114,110 +120,10 @@ public class JobRegistry {
 	}
 
 	/**
-	 * Let no instance run a job for now.
-	 */
-	void pause(JobId id, String user, @Nullable String reason) {
-		throw new UnsupportedOperationException("Nothing is recorded");
-	}
-
-	/**
-	 * Let instances run a job again.
-	 */
-	void resume(JobId id, String user) {
-		throw new UnsupportedOperationException("Nothing is recorded");
-	}
-
-	/**
-	 * Let no instance run any job of a namespace for now.
-	 * @return how many there are
-	 */
-	int pauseAll(String namespace, String user, @Nullable String reason) {
-		throw new UnsupportedOperationException("Nothing is recorded");
-	}
-
-	/**
-	 * Let instances run the jobs of a namespace again.
-	 * @return how many that are
-	 */
-	int resumeAll(String namespace, String user) {
-		throw new UnsupportedOperationException("Nothing is recorded");
-	}
-
-	/**
-	 * Have an instance begin no guarded run and lead no role, or do both again.
-	 * @param user who wants that, {@code null} to have it begin runs again
-	 * @return {@code false} if no instance of that name is known to live
-	 */
-	boolean drain(String instance, @Nullable String user) {
-		return false;
-	}
-
-	/**
-	 * Return the pause of all jobs of a namespace, {@code null} if they are not paused.
-	 */
-	@Nullable PauseDescriptor pauseOfAll(String namespace) {
-		return null;
-	}
-
-	/**
-	 * Have the open tick of a job tried again.
-	 * @param tick the tick that is meant, {@code null} for whichever is open
-	 * @return what does that on this thread, {@code null} if it is left to others
-	 */
-	@Nullable Supplier<LockOutcome> retry(JobId id, @Nullable Instant tick, String user) {
-		throw new UnsupportedOperationException("Nothing is recorded");
-	}
-
-	/**
-	 * Give a job another schedule.
-	 * @return from when on it holds
-	 */
-	Instant reschedule(JobId id, Schedule schedule, String user, @Nullable String reason) {
-		throw new UnsupportedOperationException("Nothing is recorded");
-	}
-
-	/**
-	 * Begin to run the ticks of a job in a time.
-	 * @return what does that on this thread
-	 */
-	Supplier<LockOutcome> backfill(JobId id, ActSubject.Span span, String user) {
-		throw new UnsupportedOperationException("Nothing is recorded");
-	}
-
-	/**
-	 * Return when a job would be called next with another schedule.
-	 */
-	List<Instant> preview(JobId id, Schedule schedule) {
-		throw new UnsupportedOperationException("Nothing is recorded");
-	}
-
-	/**
-	 * End the backfill of a job.
-	 * @return {@code false} if none is under way
-	 */
-	boolean cancelBackfill(JobId id) {
-		return false;
-	}
-
-	/**
 	 * Return the last backfill of a job, {@code null} if there was none.
 	 */
 	@Nullable BackfillDescriptor lastBackfill(JobId id, Redaction redaction) {
 		return null;
-	}
-
-	/**
-	 * Forget a job.
-	 */
-	void forget(JobId id, String user) {
-		throw new UnsupportedOperationException("Nothing is recorded");
-	}
-
-	/**
-	 * Run a job on this thread.
-	 */
-	LockOutcome runNow(JobId id, String user) {
-		throw new UnsupportedOperationException("Nothing is recorded");
 	}
 
 	/**
@@ -230,13 +136,6 @@ public class JobRegistry {
 	 */
 	@Nullable List<RemoteStack> ask(LockNumber lock, Runnable wake, Predicate<List<RemoteStack>> enough, Duration patience) {
 		return null;
-	}
-
-	/**
-	 * Describe why a run failed, as the records do.
-	 */
-	@Nullable String describe(Throwable failure, Redaction redaction) {
-		return redaction.error(failure.getClass().getName(), failure.toString());
 	}
 
 	/**

@@ -23,10 +23,8 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.function.Predicate;
-import java.util.function.Supplier;
 import java.util.stream.Stream;
 
-import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.BackfillDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.InstanceDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.KeyDescriptor;
@@ -58,11 +56,6 @@ public class LedgerJobRegistry extends JobRegistry {
 
 	private static final int MOST_JOBS = 50_000;
 
-	/**
-	 * How many times of another schedule are told.
-	 */
-	private static final int TIMES = 5;
-
 	private final @Nullable PostgresAdvisoryLockLedger ledger;
 
 	/**
@@ -73,7 +66,8 @@ public class LedgerJobRegistry extends JobRegistry {
 		this.ledger = ledger;
 	}
 
-	private PostgresAdvisoryLockLedger ledger() {
+	@Override
+	PostgresAdvisoryLockLedger ledger() {
 		Assert.state(this.ledger != null, "'ledger' must not be null");
 		return this.ledger;
 	}
@@ -161,63 +155,8 @@ public class LedgerJobRegistry extends JobRegistry {
 		};
 	}
 
-	@Override
-	void pause(JobId id, String user, @Nullable String reason) {
-		ledger().pause(name(id), user, reason);
-	}
-
-	@Override
-	void resume(JobId id, String user) {
-		ledger().resume(name(id), user);
-	}
-
-	@Override
-	int pauseAll(String namespace, String user, @Nullable String reason) {
-		return ledger().pauseAll(namespace, user, reason);
-	}
-
-	@Override
-	int resumeAll(String namespace, String user) {
-		return ledger().resumeAll(namespace, user);
-	}
-
-	@Override
-	boolean drain(String instance, @Nullable String user) {
-		return ledger().drain(instance, user);
-	}
-
-	@Override
-	@Nullable PauseDescriptor pauseOfAll(String namespace) {
-		return describe(repository().pauseOfAll(namespace).orElse(null));
-	}
-
 	private static @Nullable PauseDescriptor describe(JobRepository.@Nullable PauseOfAll pause) {
 		return (pause != null) ? new PauseDescriptor(pause.since(), pause.by(), pause.reason(), true) : null;
-	}
-
-	@Override
-	@Nullable Supplier<LockOutcome> retry(JobId id, @Nullable Instant tick, String user) {
-		return ledger().retry(name(id), tick, user);
-	}
-
-	@Override
-	Instant reschedule(JobId id, Schedule schedule, String user, @Nullable String reason) {
-		return ledger().reschedule(name(id), schedule.cron(), schedule.zone(), schedule.interval(), user, reason);
-	}
-
-	@Override
-	List<Instant> preview(JobId id, Schedule schedule) {
-		return ledger().preview(name(id), schedule.cron(), schedule.zone(), schedule.interval(), TIMES);
-	}
-
-	@Override
-	Supplier<LockOutcome> backfill(JobId id, ActSubject.Span span, String user) {
-		return ledger().backfill(name(id), span.from(), span.to(), span.again(), user);
-	}
-
-	@Override
-	boolean cancelBackfill(JobId id) {
-		return isInUse() && ledger().cancelBackfill(name(id));
 	}
 
 	@Override
@@ -230,28 +169,12 @@ public class LedgerJobRegistry extends JobRegistry {
 	}
 
 	@Override
-	void forget(JobId id, String user) {
-		ledger().forget(name(id), user);
-	}
-
-	@Override
-	LockOutcome runNow(JobId id, String user) {
-		return ledger().runNow(name(id), user);
-	}
-
-	@Override
 	List<RemoteStack> ask(LockNumber lock, Runnable wake, Predicate<List<RemoteStack>> enough, Duration patience) {
 		return describe(repository().ask(lock.entry(), wake, (answers) -> enough.test(describe(answers)), patience));
 	}
 
 	private static List<RemoteStack> describe(List<LedgerRun.Answer> answers) {
 		return answers.stream().map((answer) -> new RemoteStack(answer.instance(), answer.stack())).toList();
-	}
-
-	@Override
-	@Nullable String describe(Throwable failure, Redaction redaction) {
-		LedgerRun.Failure described = LedgerRun.Failure.of(failure);
-		return redaction.error(described.type(), described.text());
 	}
 
 	private static RecordedJob describe(JobRepository.JobState state, Redaction redaction) {

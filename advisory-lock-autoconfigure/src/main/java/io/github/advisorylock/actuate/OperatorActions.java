@@ -27,6 +27,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.Function;
 import java.util.function.Supplier;
 
 import io.github.advisorylock.AdvisoryLockKey;
@@ -41,6 +42,9 @@ import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.JobDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.PreviewDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.RunDescriptor;
 import io.github.advisorylock.jdbc.LockSession;
+import io.github.advisorylock.ledger.JobName;
+import io.github.advisorylock.ledger.LedgerRun;
+import io.github.advisorylock.ledger.PostgresAdvisoryLockLedger;
 import io.github.advisorylock.monitor.LockHolders;
 import io.github.advisorylock.monitor.LockNumber;
 import org.apache.commons.logging.Log;
@@ -90,6 +94,11 @@ final class OperatorActions {
 	private static final Log logger = LogFactory.getLog(OperatorActions.class);
 
 	private static final long PATIENCE = 1000;
+
+	/**
+	 * How many times of another schedule are told.
+	 */
+	private static final int TIMES = 5;
 
 	private final GuardedApplication application;
 
@@ -160,21 +169,26 @@ final class OperatorActions {
 			throw refusal(job, "run '%s' now");
 		}
 		audit(job.namespace(), job.key(), state, user);
-		JobId id = new JobId(job.namespace(), job.key());
+		PostgresAdvisoryLockLedger ledger = this.registry.ledger();
+		JobName name = name(job);
 		if (state.equals(RUNNING)) {
-			return run(id, state, () -> this.registry.runNow(id, user), user, redaction);
+			return run(name, state, () -> ledger.runNow(name, user), user, redaction);
 		}
 		if (state.equals(RETRIED)) {
-			Supplier<LockOutcome> retry = this.registry.retry(id, subject.tick(), user);
-			return (retry != null && !drained) ? run(id, state, retry, user, redaction)
-					: ran(id, state, user, null, null);
+			Supplier<LockOutcome> retry = ledger.retry(name, subject.tick(), user);
+			return (retry != null && !drained) ? run(name, state, retry, user, redaction)
+					: ran(name, state, user, null, null);
 		}
 		switch (state) {
-			case PAUSED -> this.registry.pause(id, user, reason);
-			case RESUMED -> this.registry.resume(id, user);
-			default -> this.registry.forget(id, user);
+			case PAUSED -> ledger.pause(name, user, reason);
+			case RESUMED -> ledger.resume(name, user);
+			default -> ledger.forget(name, user);
 		}
-		return ran(id, state, user, null, null);
+		return ran(name, state, user, null, null);
+	}
+
+	private static JobName name(JobDescriptor job) {
+		return new JobName(job.namespace(), job.key());
 	}
 
 	private static ActSubject.RefusedException refusal(JobDescriptor job, String act) {
@@ -184,9 +198,9 @@ final class OperatorActions {
 
 	private ActionDescriptor reschedule(JobDescriptor job, JobRegistry.Schedule schedule, @Nullable String reason,
 			String user) {
-		JobId id = new JobId(job.namespace(), job.key());
 		audit(job.namespace(), job.key(), RESCHEDULED, user);
-		Instant effectiveAt = asking(id, () -> this.registry.reschedule(id, schedule, user, reason));
+		Instant effectiveAt = asking(job, (ledger) -> ledger.reschedule(name(job), schedule.cron(), schedule.zone(),
+				schedule.interval(), user, reason));
 		return new ActionDescriptor(job.key(), job.namespace(), RESCHEDULED, user, null, null, effectiveAt);
 	}
 
@@ -195,16 +209,16 @@ final class OperatorActions {
 	 * @throws ActSubject.RefusedException if it can't have one
 	 */
 	PreviewDescriptor preview(JobDescriptor job, JobRegistry.Schedule schedule) {
-		JobId id = new JobId(job.namespace(), job.key());
-		return new PreviewDescriptor(job.key(), asking(id, () -> this.registry.preview(id, schedule)));
+		return new PreviewDescriptor(job.key(), asking(job,
+				(ledger) -> ledger.preview(name(job), schedule.cron(), schedule.zone(), schedule.interval(), TIMES)));
 	}
 
-	private <T> T asking(JobId id, Supplier<T> question) {
+	private <T> T asking(JobDescriptor job, Function<PostgresAdvisoryLockLedger, T> question) {
 		if (!this.registry.isWritable()) {
 			throw new ActSubject.RefusedException("Failed to change the schedule of '"
-					+ AdvisoryLockKey.display(id.key()) + "': its runs are not recorded in the ledger");
+					+ AdvisoryLockKey.display(job.key()) + "': its runs are not recorded in the ledger");
 		}
-		return refused(question);
+		return refused(() -> question.apply(this.registry.ledger()));
 	}
 
 	/**
@@ -225,13 +239,14 @@ final class OperatorActions {
 		if (this.application.threads().instance().isDrained()) {
 			throw refusal(job, "backfill '%s'");
 		}
-		JobId id = new JobId(job.namespace(), job.key());
 		return refused(() -> {
 			Assert.state(this.registry.isWritable() && job.actions().contains(BACKFILLED),
 					() -> reason(job, BACKFILLED));
-			Supplier<LockOutcome> backfill = this.registry.backfill(id, span, user);
+			JobName name = name(job);
+			Supplier<LockOutcome> backfill = this.registry.ledger()
+				.backfill(name, span.from(), span.to(), span.again(), user);
 			audit(job.namespace(), job.key(), BACKFILLED, user);
-			return run(id, BACKFILLED, backfill, user, redaction);
+			return run(name, BACKFILLED, backfill, user, redaction);
 		});
 	}
 
@@ -254,16 +269,14 @@ final class OperatorActions {
 					+ "'");
 		}
 		boolean recorded = this.registry.isInUse() && instance.indexOf('\0') < 0
-				&& this.registry.drain(instance, drain ? user : null);
+				&& this.registry.ledger().drain(instance, drain ? user : null);
 		if (itself) {
 			own.drain(LockInstance.class, drain && !recorded);
 		}
 		if (!recorded && !itself) {
 			return null;
 		}
-		this.eventPublisher
-			.publishEvent(new AuditApplicationEvent(user, "ADVISORY_LOCK_INSTANCE_" + state.toUpperCase(Locale.ROOT),
-					Map.of("namespace", this.application.namespace(), "instance", instance)));
+		audit("INSTANCE_" + state, user, Map.of("namespace", this.application.namespace(), "instance", instance));
 		if (!itself) {
 			this.lockHolders.say(LockSession.INSTANCE);
 		}
@@ -281,11 +294,9 @@ final class OperatorActions {
 				+ "' of all jobs: choose '" + PAUSED + "' or '" + RESUMED + "'");
 		Assert.isTrue(reason == null || pause, "'reason' is for state '" + PAUSED + "' only");
 		Assert.isTrue(this.registry.isInUse(), "The ledger is not in use: there is no job that could be paused");
-		Assert.isTrue(pause || this.registry.pauseOfAll(namespace) != null, () -> "Failed to resume all jobs of '"
-				+ AdvisoryLockKey.display(namespace) + "': they were not all paused together");
-		this.eventPublisher.publishEvent(new AuditApplicationEvent(user,
-				"ADVISORY_LOCK_ALL_" + state.toUpperCase(Locale.ROOT), Map.of("namespace", namespace)));
-		int jobs = pause ? this.registry.pauseAll(namespace, user, reason) : this.registry.resumeAll(namespace, user);
+		PostgresAdvisoryLockLedger ledger = this.registry.ledger();
+		int jobs = pause ? ledger.pauseAll(namespace, user, reason) : ledger.resumeAll(namespace, user);
+		audit("ALL_" + state, user, Map.of("namespace", namespace));
 		return new AllJobsActionDescriptor(namespace, state, user, jobs);
 	}
 
@@ -296,8 +307,8 @@ final class OperatorActions {
 	 */
 	ActionDescriptor cancel(AdvisoryLockKey key, ActSubject subject, String user, Redaction redaction) {
 		Instant looked = this.lockHolders.time();
-		boolean backfill = subject.run() == null && subject.since() == null
-				&& this.registry.cancelBackfill(JobId.of(key));
+		boolean backfill = subject.run() == null && subject.since() == null && this.registry.isInUse()
+				&& this.registry.ledger().cancelBackfill(JobName.of(key));
 		Map<LockNumber, List<LockHolders.Holder>> held = held(key);
 		List<LockHolders.Holder> found = held.values().stream().flatMap(List::stream).toList();
 		if (backfill && found.stream().allMatch((holder) -> holder.instance() == null)) {
@@ -311,7 +322,8 @@ final class OperatorActions {
 		LockHolders.Holder holder = found.get(0);
 		RunDescriptor last = lastRun(key, redaction);
 		subject.checkRun(key, holder, last);
-		audit(key, CANCELLED, user, holder);
+		audit(CANCELLED, user, Map.of("namespace", key.namespace(), "key", key.name(), "holder",
+				String.valueOf(holder.instance()), "pid", String.valueOf(holder.pid())));
 		LockNumber number = held.keySet().iterator().next();
 		Instant since = ActSubject.since(holder, last);
 		boolean ended = this.lockHolders.cancel(number, subject.lookedAt(looked, holder, last), subject.run(), user,
@@ -386,15 +398,13 @@ final class OperatorActions {
 		}
 	}
 
-	private void audit(AdvisoryLockKey key, String state, String user, LockHolders.Holder holder) {
-		this.eventPublisher.publishEvent(new AuditApplicationEvent(user,
-				"ADVISORY_LOCK_" + state.toUpperCase(Locale.ROOT), Map.of("namespace", key.namespace(), "key",
-						key.name(), "holder", String.valueOf(holder.instance()), "pid", String.valueOf(holder.pid()))));
+	private void audit(String namespace, String key, String state, String user) {
+		audit(state, user, Map.of("namespace", namespace, "key", key));
 	}
 
-	private void audit(String namespace, String key, String state, String user) {
-		this.eventPublisher.publishEvent(new AuditApplicationEvent(user,
-				"ADVISORY_LOCK_" + state.toUpperCase(Locale.ROOT), Map.of("namespace", namespace, "key", key)));
+	private void audit(String act, String user, Map<String, Object> details) {
+		this.eventPublisher
+			.publishEvent(new AuditApplicationEvent(user, "ADVISORY_LOCK_" + act.toUpperCase(Locale.ROOT), details));
 	}
 
 	private static String reason(JobDescriptor job, String state) {
@@ -421,7 +431,8 @@ final class OperatorActions {
 	 * Run a job on a thread of its own, and wait a moment for how it ends: most skips are
 	 * known at once.
 	 */
-	private ActionDescriptor run(JobId id, String state, Supplier<LockOutcome> work, String user, Redaction redaction) {
+	private ActionDescriptor run(JobName id, String state, Supplier<LockOutcome> work, String user,
+			Redaction redaction) {
 		CompletableFuture<LockOutcome> run = CompletableFuture.supplyAsync(work, this.executor)
 			.whenComplete((outcome, failure) -> {
 				if (failure != null) {
@@ -438,7 +449,9 @@ final class OperatorActions {
 		catch (ExecutionException ex) {
 			Throwable failure = (ex.getCause() != null) ? ex.getCause() : ex;
 			boolean cancelled = LockLostException.isCancelled(failure, AdvisoryLockKey.of(id.namespace(), id.key()));
-			return ran(id, state, user, cancelled ? "CANCELLED" : "FAILED", this.registry.describe(failure, redaction));
+			LedgerRun.Failure described = LedgerRun.Failure.of(failure);
+			return ran(id, state, user, cancelled ? "CANCELLED" : "FAILED",
+					redaction.error(described.type(), described.text()));
 		}
 		catch (InterruptedException ex) {
 			Thread.currentThread().interrupt();
@@ -446,7 +459,7 @@ final class OperatorActions {
 		}
 	}
 
-	private static ActionDescriptor ran(JobId id, String state, String user, @Nullable String outcome,
+	private static ActionDescriptor ran(JobName id, String state, String user, @Nullable String outcome,
 			@Nullable String error) {
 		return new ActionDescriptor(id.key(), id.namespace(), state, user, outcome, error, null);
 	}

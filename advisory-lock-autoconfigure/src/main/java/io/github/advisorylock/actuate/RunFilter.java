@@ -42,15 +42,12 @@ record RunFilter(int runs, @Nullable String outcome, @Nullable String instance, 
 
 	private static final int MOST = 1000;
 
-	private static final int LONGEST_TEXT = 1000;
-
 	RunFilter {
 		Assert.isTrue(runs >= 1 && runs <= MOST, "'runs' must be from 1 to " + MOST);
 		Assert.isTrue(outcome == null || OUTCOMES.contains(outcome),
 				() -> "Unknown outcome '" + AdvisoryLockKey.display(String.valueOf(outcome)) + "': choose one of "
 						+ OUTCOMES + "; 'state=running' has the jobs that run");
-		Assert.isTrue(instance == null || (instance.length() <= LONGEST_TEXT && instance.indexOf('\0') < 0),
-				"'instance' must have no more than " + LONGEST_TEXT + " characters, none of them NUL");
+		ActSubject.checkText("instance", instance);
 		Assert.isTrue(from == null || to == null || from.isBefore(to), "'from' must be before 'to'");
 	}
 

@@ -151,7 +151,8 @@ public class JobRepository {
 			statement.execute();
 			List<KnownInstance> instances = next(statement, InstanceRepository::instance);
 			statement.getMoreResults();
-			List<PauseOfAll> pause = next(statement, (row, number) -> pauseOfAll(row));
+			List<PauseOfAll> pause = next(statement, (row, number) -> new PauseOfAll(LedgerTables.required(row, "at"),
+					row.getString("who"), row.getString("why")));
 			statement.getMoreResults();
 			List<Differing> differing = next(statement, (row, number) -> new Differing(row.getString("key"),
 					LedgerTables.required(row, "since"), row.getString("instance"), row.getString("detail")));
@@ -163,22 +164,6 @@ public class JobRepository {
 
 	private static <T> List<T> next(Statement statement, RowMapper<T> mapper) throws SQLException {
 		return new RowMapperResultSetExtractor<>(mapper).extractData(statement.getResultSet());
-	}
-
-	/**
-	 * Return the pause of all jobs of a namespace.
-	 * @param namespace the namespace
-	 * @return the pause, or empty if they are not paused
-	 */
-	public Optional<PauseOfAll> pauseOfAll(String namespace) {
-		return this.connections.reading((jdbc) -> this.tables.statement(jdbc, JobStatements.PAUSE_OF_ALL)
-			.param("namespace", namespace)
-			.query((row, number) -> pauseOfAll(row))
-			.optional());
-	}
-
-	static PauseOfAll pauseOfAll(ResultSet row) throws SQLException {
-		return new PauseOfAll(LedgerTables.required(row, "at"), row.getString("who"), row.getString("why"));
 	}
 
 	private @Nullable String text(@Nullable String text) {
