@@ -91,18 +91,21 @@ class EndpointMembersTests {
 		this.shown.withUserConfiguration(Jobs.class).run((first) -> {
 			try (HeldLock held = hold(first)) {
 				this.shown.withUserConfiguration(Jobs.class, OtherJobs.class).run((second) -> {
-					assertThat(hold(second, "second").isHeld()).isTrue();
-					beat(Duration.ofMinutes(9));
-					assertThat(locks(first).problems()).isEmpty();
-					await().untilAsserted(() -> {
-						beat(Duration.ofMinutes(2));
-						assertThat(locks(first).problems()).isNotEmpty();
-					});
-					assertThat(locks(first).problems()).singleElement().satisfies((problem) -> {
-						assertThat(problem.problem()).isEqualTo(AdvisoryLocksDescriptor.Problem.MEMBERS_DIFFER);
-						assertThat(problem.latest().get(0).detail()).contains("schedules, scopes, permits");
-					});
-					assertThat(output).contains("1 of the 2 instances of 'shown-members' have guarded something else");
+					try (HeldLock kept = hold(second, "second")) {
+						assertThat(kept.isHeld()).isTrue();
+						beat(Duration.ofMinutes(9));
+						assertThat(locks(first).problems()).isEmpty();
+						await().untilAsserted(() -> {
+							beat(Duration.ofMinutes(2));
+							assertThat(locks(first).problems()).isNotEmpty();
+						});
+						assertThat(locks(first).problems()).singleElement().satisfies((problem) -> {
+							assertThat(problem.problem()).isEqualTo(AdvisoryLocksDescriptor.Problem.MEMBERS_DIFFER);
+							assertThat(problem.latest().get(0).detail()).contains("schedules, scopes, permits");
+						});
+						assertThat(output)
+							.contains("1 of the 2 instances of 'shown-members' have guarded something else");
+					}
 				});
 				await().untilAsserted(() -> {
 					beat(Duration.ofSeconds(5));

@@ -18,6 +18,8 @@ package io.github.advisorylock.autoconfigure;
 
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicReference;
@@ -63,6 +65,11 @@ class PoolerModeTests {
 	private static TestServer server;
 
 	private TestPgBouncer pooler;
+
+	/**
+	 * A lock that nobody refers to is released when the garbage collector finds it.
+	 */
+	private final List<HeldLock> kept = new ArrayList<>();
 
 	@BeforeAll
 	static void startServer(@TempDir Path directory) {
@@ -172,9 +179,11 @@ class PoolerModeTests {
 		});
 	}
 
-	private static Optional<HeldLock> tryAcquire(ApplicationContext context, String key) {
+	private Optional<HeldLock> tryAcquire(ApplicationContext context, String key) {
 		try {
-			return context.getBean(AdvisoryLockOperations.class).tryAcquire(LockRequest.of(key));
+			Optional<HeldLock> lock = context.getBean(AdvisoryLockOperations.class).tryAcquire(LockRequest.of(key));
+			lock.ifPresent(this.kept::add);
+			return lock;
 		}
 		catch (DataAccessException ex) {
 			return Optional.empty();
