@@ -1,7 +1,8 @@
 /*
- * A leader role: nobody believes to lead while another one does, although nobody can see what happens to the others.
- * Time goes in steps of one. A leader asks the server, and trusts its answer for a window that is counted from the
- * question: between that the answer is given and that it is heard, the server may give the lock to somebody else.
+ * A leader role, or a shard of one (LeaderShards has who leads which): nobody believes to lead while another one does, although
+ * nobody can see what happens to the others. Time goes in steps of one. A leader asks the server, and trusts its answer for a
+ * window that is counted from the question: between that the answer is given and that it is heard, the server may give the lock to
+ * somebody else.
  *
  * take      leader.Elector.campaign, leader.LeaderRole.count
  *           PostgresLeaderElectionTests.leaderWhoseSessionEndsIsReplacedAfterItsTrustWindow
