@@ -286,7 +286,7 @@ class ShardsTests {
 			Awaitility.await().until(() -> session.members().isPresent());
 			this.application.run((context) -> {
 				Awaitility.await().until(() -> !shards(context).isEmpty());
-				assertThat(keys()).allMatch(ForeignSession::isHeld);
+				assertThat(keys()).hasSize(SHARDS).allMatch(ForeignSession::isHeld);
 			});
 		});
 	}
