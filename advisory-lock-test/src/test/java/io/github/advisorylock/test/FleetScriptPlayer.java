@@ -118,6 +118,11 @@ final class FleetScriptPlayer extends ScriptPlayer {
 	}
 
 	@Override
+	Instant reschedule(String key) {
+		return this.fleet.now();
+	}
+
+	@Override
 	void overrun(LockContext lock) {
 		this.overrun = lock.key().name();
 		this.fleet.takes(this.overrun, Duration.ofSeconds(1));

@@ -21,6 +21,7 @@ import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -28,15 +29,20 @@ import java.util.concurrent.locks.LockSupport;
 
 import io.github.advisorylock.AdvisoryLockOperations;
 import io.github.advisorylock.LockContext;
+import io.github.advisorylock.LockInstance;
 import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.LockScope;
+import io.github.advisorylock.jdbc.LockScheduler;
+import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
 import io.github.advisorylock.ledger.AdvisoryLockLedger;
 import io.github.advisorylock.testsupport.Patience;
 import io.github.advisorylock.testsupport.TestPostgres;
 import org.awaitility.Awaitility;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.context.ConfigurableApplicationContext;
@@ -66,6 +72,8 @@ final class PostgresScriptPlayer extends ScriptPlayer implements AutoCloseable {
 	private final List<CompletableFuture<Void>> stops = new ArrayList<>();
 
 	private int users;
+
+	private final SetClock clock = new SetClock();
 
 	private Duration passed = Script.BEFORE;
 
@@ -131,12 +139,18 @@ final class PostgresScriptPlayer extends ScriptPlayer implements AutoCloseable {
 		this.passed = this.passed.plus(time);
 		Instant from = Instant.now().truncatedTo(ChronoUnit.MILLIS).minus(this.passed);
 		String by = " - INTERVAL '" + Duration.between(from, this.from).toMillis() + " ms'";
+		this.clock.ahead += Math.max(0, Duration.between(from, this.from).toNanos());
 		this.from = from;
 		TestPostgres.execute("UPDATE " + PREFIX + "job SET first_seen_at = first_seen_at" + by
 				+ ", last_tick = last_tick" + by + ", last_started_at = last_started_at" + by
 				+ ", last_finished_at = last_finished_at" + by + ", open_tick = open_tick" + by
 				+ ", retry_at = retry_at" + by + ", cancelled_at = cancelled_at" + by + "; UPDATE " + PREFIX
 				+ "run SET tick = tick" + by + ", started_at = started_at" + by + ", finished_at = finished_at" + by);
+		for (Instance instance : this.instances) {
+			if (instance != null) {
+				Awaitility.await().until(() -> !instance.remembersTooLong());
+			}
+		}
 	}
 
 	@Override
@@ -164,7 +178,7 @@ final class PostgresScriptPlayer extends ScriptPlayer implements AutoCloseable {
 
 	@Override
 	void start(int instance) {
-		this.instances[instance] = new Instance("script_" + this.users++);
+		this.instances[instance] = new Instance("script_" + this.users++, this.clock);
 	}
 
 	@Override
@@ -220,6 +234,14 @@ final class PostgresScriptPlayer extends ScriptPlayer implements AutoCloseable {
 	}
 
 	@Override
+	Instant reschedule(String key) {
+		Instant now = Instant.now().truncatedTo(ChronoUnit.MICROS);
+		TestPostgres.execute("INSERT INTO " + PREFIX + "schedule (namespace, key, effective_at, changed_at) "
+				+ "VALUES ('scripts', '" + key + "', '" + now + "', '" + now + "')");
+		return now;
+	}
+
+	@Override
 	void overrun(LockContext lock) {
 		while (lock.isHeld()) {
 			LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(5));
@@ -244,10 +266,12 @@ final class PostgresScriptPlayer extends ScriptPlayer implements AutoCloseable {
 
 		private int remembered;
 
-		private Instance(String user) {
+		private Instance(String user, LockScheduler.Ticker clock) {
 			this.user = user;
 			TestPostgres.execute("DROP ROLE IF EXISTS " + user + "; CREATE ROLE " + user + " SUPERUSER LOGIN");
 			this.context = new SpringApplicationBuilder(ContractApplication.class).web(WebApplicationType.NONE)
+				.initializers((context) -> context.addBeanFactoryPostProcessor((beans) -> beans
+					.addBeanPostProcessor(new ThreadsByClock(clock, beans.getBeanProvider(LockInstance.class)))))
 				.properties("spring.application.name=scripts", "spring.main.banner-mode=off",
 						"spring.main.log-startup-info=false", "advisory-lock.ledger.initialize-schema=always",
 						"advisory-lock.ledger.table-prefix=" + PREFIX, "advisory-lock.session.heartbeat=100ms",
@@ -255,6 +279,19 @@ final class PostgresScriptPlayer extends ScriptPlayer implements AutoCloseable {
 						"spring.datasource.hikari.connection-timeout=250",
 						"spring.datasource.url=" + TestPostgres.url().replaceFirst("user=[^&]*", "user=" + user))
 				.run();
+		}
+
+		/**
+		 * Return whether a lock is held for a tick or an interval whose time is over.
+		 */
+		private boolean remembersTooLong() {
+			Object at = this.context.getBean(PostgresAdvisoryLockTemplate.class);
+			for (String field : List.of("sessionScope", "resources", "ticks", "ticks")) {
+				at = Objects.requireNonNull(ReflectionTestUtils.getField(at, field), field);
+			}
+			return ((Map<?, ?>) at).values()
+				.stream()
+				.anyMatch((tick) -> Boolean.TRUE.equals(ReflectionTestUtils.invokeMethod(tick, "isOver")));
 		}
 
 		private void setReachable(boolean reachable) {
@@ -310,6 +347,34 @@ final class PostgresScriptPlayer extends ScriptPlayer implements AutoCloseable {
 					.until(() -> operations.execute(request, (lock) -> true).outcome() == LockOutcome.EXECUTED);
 			}
 			Awaitility.await().until(() -> locks() >= this.remembered);
+		}
+
+	}
+
+	/**
+	 * A clock that can be set forward, by which locks remember.
+	 */
+	private static final class SetClock implements LockScheduler.Ticker {
+
+		private volatile long ahead;
+
+		@Override
+		public long nanoTime() {
+			return System.nanoTime() + this.ahead;
+		}
+
+	}
+
+	/**
+	 * Gives an application the clock.
+	 */
+	private record ThreadsByClock(LockScheduler.Ticker clock,
+			ObjectProvider<LockInstance> instance) implements BeanPostProcessor {
+
+		@Override
+		public Object postProcessBeforeInitialization(Object bean, String name) {
+			return (bean instanceof LockScheduler.Threads)
+					? new LockScheduler.Threads(null, this.clock, this.instance.getObject()) : bean;
 		}
 
 	}

@@ -49,10 +49,17 @@ record Script(long seed, List<Job> jobs, List<Step> steps) {
 	static final Duration BEFORE = Duration.ofHours(1);
 
 	/**
-	 * For longer than a script lasts: what a lock remembers ends by the clock of the
-	 * machine, which no test can set forward.
+	 * For how long a lock remembers a tick. As what passes, a multiple of five seconds:
+	 * that is how much slower than a script PostgreSQL may be.
 	 */
-	private static final Duration ALWAYS = Duration.ofDays(30);
+	private static final Duration MEMORY = Duration.ofSeconds(600);
+
+	private static final Duration INTERVAL = Duration.ofSeconds(500);
+
+	/**
+	 * The other schedule has each second tick.
+	 */
+	static final long OTHER_SCHEDULE_MINUTES = 20;
 
 	private static final Duration MIN_INTERVAL = Duration.ofSeconds(450);
 
@@ -115,7 +122,7 @@ record Script(long seed, List<Job> jobs, List<Step> steps) {
 	 */
 	enum Act {
 
-		CALL, END, PASS, KILL, STOP, STOPPED, START, LOSE_SESSION, DATABASE_DOWN, DATABASE_UP, PAUSE, RESUME
+		CALL, END, PASS, KILL, STOP, STOPPED, START, LOSE_SESSION, DATABASE_DOWN, DATABASE_UP, PAUSE, RESUME, RESCHEDULE
 
 	}
 
@@ -140,7 +147,7 @@ record Script(long seed, List<Job> jobs, List<Step> steps) {
 			return this.act + " " + switch (this.act) {
 				case CALL -> "on " + this.number + " of " + this.job + " for " + this.tick + " " + this.work;
 				case PASS -> this.time;
-				case PAUSE, RESUME -> this.job;
+				case PAUSE, RESUME, RESCHEDULE -> this.job;
 				default -> this.number;
 			};
 		}
@@ -171,17 +178,17 @@ record Script(long seed, List<Job> jobs, List<Step> steps) {
 				return request.permits(2);
 			}
 			if (this.kind == Kind.INTERVAL) {
-				return request.with(new RequestDetail.Interval(ALWAYS, RequestDetail.Interval.Counted.FROM_BEGIN));
+				return request.with(new RequestDetail.Interval(INTERVAL, RequestDetail.Interval.Counted.FROM_BEGIN));
 			}
 			if (this.kind == Kind.TICK_REMEMBERED) {
-				return (tick != null) ? request.rememberTick(tick, ALWAYS) : request;
+				return (tick != null) ? request.rememberTick(tick, MEMORY) : request;
 			}
 			request = request.with(new RequestDetail.Recorded(this.key));
 			if (this.apart || this.kind == Kind.PER_KEY_APART || this.kind == Kind.APART) {
 				request = request.minInterval(MIN_INTERVAL);
 			}
 			if (this.kind == Kind.PER_KEY || this.kind == Kind.PER_KEY_APART) {
-				return request.oncePerKey();
+				return request.oncePerKey().with(new RequestDetail.KeptResult((result) -> "kept " + result));
 			}
 			return (this.kind == Kind.PER_TICK && tick != null)
 					? request.oncePerTick(tick).with(new RequestDetail.Retries(this.backOff, this.retries)) : request;
@@ -192,6 +199,13 @@ record Script(long seed, List<Job> jobs, List<Step> steps) {
 		 */
 		boolean isOfLedger() {
 			return this.kind == Kind.PER_TICK;
+		}
+
+		/**
+		 * Return whether operators can pause it.
+		 */
+		boolean isRecorded() {
+			return this.kind.compareTo(Kind.PER_TICK) >= 0;
 		}
 
 	}
@@ -275,11 +289,11 @@ record Script(long seed, List<Job> jobs, List<Step> steps) {
 			else if (chance < 92 && lives) {
 				stop(instance);
 			}
-			else if (chance < 94 && lives) {
+			else if (chance < 93 && lives) {
 				endRemembering();
 				this.steps.add(Step.of(Act.LOSE_SESSION, instance));
 			}
-			else if (chance < 95) {
+			else if (chance < 94) {
 				endRemembering();
 				this.steps.add(Step.of(Act.DATABASE_DOWN, 0));
 				for (int i = 0; i < 2; i++) {
@@ -290,7 +304,10 @@ record Script(long seed, List<Job> jobs, List<Step> steps) {
 				endAll();
 				this.steps.add(Step.of(Act.DATABASE_UP, 0));
 			}
-			else if (chance < 98 && job.isOfLedger()) {
+			else if (chance < 97 && job.isOfLedger()) {
+				this.steps.add(new Step(Act.RESCHEDULE, 0, job, null, null, Duration.ZERO));
+			}
+			else if (chance < 99 && job.isRecorded()) {
 				boolean pause = this.paused.add(job) || !this.paused.remove(job);
 				this.steps.add(new Step(pause ? Act.PAUSE : Act.RESUME, 0, job, null, null, Duration.ZERO));
 			}

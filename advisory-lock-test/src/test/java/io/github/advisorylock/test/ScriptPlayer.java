@@ -19,7 +19,9 @@ package io.github.advisorylock.test;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
@@ -29,8 +31,11 @@ import java.util.concurrent.TimeUnit;
 import io.github.advisorylock.AdvisoryLockOperations;
 import io.github.advisorylock.LockContext;
 import io.github.advisorylock.LockLostException;
+import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.LockResult;
+import io.github.advisorylock.support.RequestDetail;
+import io.github.advisorylock.support.TwoPhaseLockOperations;
 import io.github.advisorylock.testsupport.Patience;
 import org.jspecify.annotations.Nullable;
 
@@ -49,6 +54,11 @@ abstract class ScriptPlayer {
 	private final List<Call> calls = new ArrayList<>();
 
 	/**
+	 * When another schedule was chosen for a job, by its key.
+	 */
+	private final Map<String, Instant> rescheduled = new HashMap<>();
+
+	/**
 	 * Play a script.
 	 * @return what became of each call, with its instance and tick
 	 */
@@ -62,6 +72,7 @@ abstract class ScriptPlayer {
 			this.calls.forEach((call) -> call.mayEnd.release());
 			this.calls.forEach((call) -> call.ended.orTimeout(Patience.SECONDS, TimeUnit.SECONDS).join());
 			this.calls.clear();
+			this.rescheduled.clear();
 			end();
 		}
 	}
@@ -84,6 +95,10 @@ abstract class ScriptPlayer {
 			case DATABASE_UP -> databaseUp();
 			case PAUSE -> pause(Objects.requireNonNull(step.job()).key(), true);
 			case RESUME -> pause(Objects.requireNonNull(step.job()).key(), false);
+			case RESCHEDULE -> {
+				String key = Objects.requireNonNull(step.job()).key();
+				this.rescheduled.put(key, reschedule(key));
+			}
 		}
 	}
 
@@ -91,6 +106,11 @@ abstract class ScriptPlayer {
 		Script.Job job = Objects.requireNonNull(step.job());
 		Duration tick = step.tick();
 		LockRequest request = job.request((tick != null) ? time(tick, job) : null);
+		Instant changedAt = this.rescheduled.get(job.key());
+		if (tick != null && changedAt != null) {
+			boolean planned = tick.toMinutes() % Script.OTHER_SCHEDULE_MINUTES == 0;
+			request = request.with(new RequestDetail.Planned(() -> changedAt, (now) -> planned));
+		}
 		Call call = new Call(step, Objects.requireNonNull(step.work()).overruns() ? request.maxRun(SHORT) : request);
 		this.calls.add(call);
 		Thread thread = new Thread(call, "script");
@@ -133,6 +153,12 @@ abstract class ScriptPlayer {
 	abstract void databaseUp();
 
 	abstract void pause(String key, boolean paused);
+
+	/**
+	 * Have another schedule chosen for a job.
+	 * @return when that was, as the ledger knows
+	 */
+	abstract Instant reschedule(String key);
 
 	/**
 	 * Have a run last until its lock was taken away, as it lasts too long.
@@ -220,6 +246,10 @@ abstract class ScriptPlayer {
 
 		private void call(boolean goOn) {
 			try {
+				if (this.request.detail(RequestDetail.KeptResult.class) != null) {
+					callKeeping((TwoPhaseLockOperations) this.operations);
+					return;
+				}
 				LockResult<String> done = this.operations.execute(this.request, this::work);
 				note(done.outcome().name());
 			}
@@ -228,6 +258,17 @@ abstract class ScriptPlayer {
 				if (!goOn || !(ex instanceof Expected)) {
 					throw ex;
 				}
+			}
+		}
+
+		/**
+		 * As the advice of a method calls.
+		 */
+		private void callKeeping(TwoPhaseLockOperations operations) {
+			try (TwoPhaseLockOperations.Admission admission = operations.admit(this.request)) {
+				admission.execute(this::work);
+				boolean before = admission.outcome() == LockOutcome.ALREADY_RAN;
+				note(admission.outcome() + (before ? " " + admission.keptResult() : ""));
 			}
 		}
 
@@ -245,7 +286,7 @@ abstract class ScriptPlayer {
 			if (work.fails()) {
 				throw new Expected();
 			}
-			return "done";
+			return "done by " + this.step.number();
 		}
 
 		/**
