@@ -51,13 +51,6 @@ record JobFacts(JobName name, @Nullable String method, @Nullable String scope, @
 		@Nullable String once, @Nullable Duration minInterval, @Nullable Duration catchUp, @Nullable String lock,
 		boolean recorded, boolean template, int maxRetries, CronTicks.Changes changes) {
 
-	/**
-	 * What it is, nobody has told.
-	 */
-	static JobFacts unknown(JobName name) {
-		return new JobFacts(name, null, null, null, null, null, null, null, true, false, 0, CronTicks.Changes.NONE);
-	}
-
 	boolean isOncePerTick() {
 		return "PER_TICK".equals(this.once);
 	}

@@ -149,7 +149,7 @@ public final class LedgerLifecycle implements SmartLifecycle {
 	public synchronized void ledgerOpened() {
 		PostgresAdvisoryLockLedger ledger = this.ledger.get();
 		this.opened = ledger;
-		if (this.housekeeping == null && this.operations.get() != null && ledger.mayForget()) {
+		if (this.housekeeping == null && this.operations.get() != null) {
 			this.housekeeping = ledger.housekeeping(this.threads);
 		}
 		if (this.running && this.housekeeping != null) {

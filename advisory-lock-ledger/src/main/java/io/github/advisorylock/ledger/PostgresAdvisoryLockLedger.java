@@ -18,16 +18,11 @@ package io.github.advisorylock.ledger;
 
 import java.time.Duration;
 import java.time.Instant;
-import java.util.Collection;
 import java.util.List;
-import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
-import java.util.concurrent.locks.ReentrantLock;
-import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import java.util.function.Function;
-import java.util.function.IntSupplier;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
@@ -41,13 +36,13 @@ import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.LockScope;
 import io.github.advisorylock.annotation.SingleRunnerAnnotationBeanPostProcessor;
 import io.github.advisorylock.annotation.SingleRunnerMethod;
-import io.github.advisorylock.interceptor.CronTicks;
 import io.github.advisorylock.jdbc.Hold;
 import io.github.advisorylock.jdbc.LockScheduler;
 import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
 import io.github.advisorylock.jdbc.Run;
 import io.github.advisorylock.jdbc.RunLedger;
 import io.github.advisorylock.jdbc.RunLedger.RunRecord;
+import io.github.advisorylock.jdbc.SafeTask;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
@@ -81,15 +76,9 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger, RunLedger
 
 	private final LedgerSettings settings;
 
-	private final RegisteredJobs jobs;
-
 	private final Consumer<Object> eventPublisher;
 
-	private final LedgerSchema schema;
-
-	private final LedgerConnections connections;
-
-	private final RecentKeys recentKeys = new RecentKeys();
+	private final LedgerOpening opening;
 
 	private final String namespace;
 
@@ -97,16 +86,7 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger, RunLedger
 
 	private final JobFinder finder;
 
-	private final JobSchedules schedules;
-
 	private volatile String seenSchedules = "0";
-
-	private final ReentrantLock opening = new ReentrantLock();
-
-	private volatile @Nullable Opened opened;
-
-	private volatile Runnable whenOpen = () -> {
-	};
 
 	private volatile boolean stopping;
 
@@ -127,41 +107,20 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger, RunLedger
 			LockInstance instance, SingleRunnerAnnotationBeanPostProcessor methods,
 			Predicate<SingleRunnerMethod> isHere, BeanFactory beans, Consumer<Object> eventPublisher) {
 		this(dataSource, settings, defaultNamespace, instance, new RecordedMethodRegistry(methods, beans, isHere),
-				methods::changedSchedules, eventPublisher);
+				eventPublisher);
 	}
 
-	private PostgresAdvisoryLockLedger(DataSource dataSource, LedgerSettings settings, String defaultNamespace,
-			LockInstance instance, RecordedMethodRegistry methods, IntSupplier changedSchedules,
-			Consumer<Object> eventPublisher) {
-		this(dataSource, settings, defaultNamespace, instance, methods::withFixedKey, methods::jobs,
-				methods::reschedule, changedSchedules, eventPublisher);
-	}
-
-	PostgresAdvisoryLockLedger(DataSource dataSource, LedgerSettings settings, String defaultNamespace, String instance,
-			Supplier<? extends Collection<JobFinder.LedgerMethod>> methods) {
-		this(dataSource, settings, defaultNamespace, new LockInstance(instance), methods,
-				() -> methods.get().stream().map((method) -> JobFacts.unknown(method.name())).toList(),
-				(changes, certain) -> {
-				}, () -> 0, (event) -> {
-				});
-	}
-
-	private PostgresAdvisoryLockLedger(DataSource dataSource, LedgerSettings settings, String defaultNamespace,
-			LockInstance instance, Supplier<? extends Collection<JobFinder.LedgerMethod>> methods,
-			Supplier<List<JobFacts>> jobs, BiConsumer<Map<JobName, CronTicks.Changes>, Boolean> reschedule,
-			IntSupplier changedSchedules, Consumer<Object> eventPublisher) {
+	PostgresAdvisoryLockLedger(DataSource dataSource, LedgerSettings settings, String defaultNamespace,
+			LockInstance instance, LedgerOpening.Methods methods, Consumer<Object> eventPublisher) {
 		Assert.notNull(dataSource, "'dataSource' must not be null");
 		Assert.notNull(settings, "'settings' must not be null");
-		DataSource target = PostgresAdvisoryLockTemplate.unwrap(dataSource);
+		LedgerConnections connections = new LedgerConnections(PostgresAdvisoryLockTemplate.unwrap(dataSource));
 		this.settings = settings;
 		this.eventPublisher = eventPublisher;
 		this.instance = instance;
 		this.namespace = defaultNamespace;
-		this.connections = new LedgerConnections(target);
-		this.schema = new LedgerSchema(this.connections, settings);
-		this.jobs = new RegisteredJobs(this.connections, jobs, changedSchedules);
-		this.schedules = new JobSchedules(() -> opened().operators(), reschedule);
-		this.finder = new JobFinder(defaultNamespace, methods, (name) -> opened().jobs().knows(name));
+		this.opening = new LedgerOpening(connections, settings, defaultNamespace, instance, methods);
+		this.finder = new JobFinder(defaultNamespace, methods::withFixedKey, (name) -> repository().knows(name));
 	}
 
 	/**
@@ -171,20 +130,7 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger, RunLedger
 	 * @throws LedgerSchemaException if tables, columns or privileges are missing
 	 */
 	public void prepare() {
-		LedgerSchema.Opened schema = this.schema.open();
-		Supplier<String> instance = () -> this.connections.text().of(this.instance.name());
-		RunRepository runs = new RunRepository(this.connections, RunStatements.of(schema.tables()), this.settings,
-				instance, this.recentKeys, this.jobs::find, () -> this.schedules.learn(true));
-		this.opened = new Opened(schema, runs, new JobRepository(this.connections, schema.tables(), instance),
-				new OperatorRepository(this.connections, schema.tables()),
-				new BackfillRepository(this.connections, schema.tables(), instance));
-		// a pool of one has no connection besides that of a transaction: the next
-		// heartbeat asks
-		while (!this.connections.areInTransaction() && repository().instances().hasNamesake(this.namespace)) {
-			this.instance.giveWay();
-		}
-		this.whenOpen.run();
-		this.jobs.register(repository());
+		this.opening.prepare();
 	}
 
 	/**
@@ -192,7 +138,7 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger, RunLedger
 	 * @param action what to run, possibly more than once
 	 */
 	public void whenOpen(Runnable action) {
-		this.whenOpen = action;
+		this.opening.whenOpen(action);
 	}
 
 	/**
@@ -201,7 +147,7 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger, RunLedger
 	 */
 	@Override
 	public boolean isOpen() {
-		return this.opened != null;
+		return this.opening.isOpen();
 	}
 
 	/**
@@ -211,20 +157,12 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger, RunLedger
 	 */
 	@Override
 	public void check() {
-		if (this.opened == null) {
-			this.schema.open();
-		}
-		else {
-			this.schema.check();
-		}
+		this.opening.check();
 	}
 
 	@Override
 	public RunRecord record(AdvisoryLockKey key, LockScope scope, LockRequest request) {
-		if (!this.jobs.areRegistered()) {
-			open();
-		}
-		return new RecordedRun(opened().runs(), key, scope, request, () -> this.stopping);
+		return new RecordedRun(this.opening.open().runs(), key, scope, request, () -> this.stopping);
 	}
 
 	/**
@@ -240,8 +178,8 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger, RunLedger
 		JobName name = JobName.of(key);
 		String excess = name.findExcess();
 		Assert.isTrue(excess == null, () -> "Failed to keep advisory lock '" + key + "': " + excess);
-		open();
-		return opened().operators()
+		return this.opening.open()
+			.operators()
 			.keep(name, PostgresAdvisoryLockTemplate.lockEntry(key), time, own, this.settings.rememberKeys());
 	}
 
@@ -256,7 +194,7 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger, RunLedger
 	 * @return the repository of jobs
 	 */
 	public JobRepository repository() {
-		return opened().jobs();
+		return this.opening.opened().jobs();
 	}
 
 	@Override
@@ -274,8 +212,7 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger, RunLedger
 		if (by != null) {
 			checkWho(by);
 		}
-		open();
-		boolean found = opened().operators().drain(new JobName(this.namespace, name), by);
+		boolean found = this.opening.open().operators().drain(new JobName(this.namespace, name), by);
 		if (found && name.equals(this.instance.name())) {
 			look();
 		}
@@ -289,44 +226,12 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger, RunLedger
 		return this.instance;
 	}
 
-	/**
-	 * Return whether this instance may delete what need not be remembered any more. Can
-	 * be asked once the ledger is {@linkplain #isOpen() open}.
-	 */
-	boolean mayForget() {
-		return opened().schema().deletable();
-	}
-
-	private Opened opened() {
-		Opened opened = this.opened;
-		Assert.state(opened != null, "The ledger of advisory locks has not been opened");
-		return opened;
-	}
-
-	private void open() {
-		if (!this.jobs.areRegistered()) {
-			this.opening.lock();
-			try {
-				if (this.opened == null) {
-					prepare();
-				}
-				else if (!this.jobs.areRegistered()) {
-					this.jobs.register(repository());
-				}
-			}
-			finally {
-				this.opening.unlock();
-			}
-		}
-	}
-
 	@Override
 	public List<LedgerJob> jobs(String namespace, String after, int limit) {
 		Assert.notNull(namespace, "'namespace' must not be null");
 		Assert.notNull(after, "'after' must not be null");
 		Assert.isTrue(limit >= 1 && limit <= MOST_JOBS, "'limit' must be from 1 to " + MOST_JOBS);
-		open();
-		return repository().jobs(namespace, after, limit);
+		return this.opening.open().jobs().jobs(namespace, after, limit);
 	}
 
 	/**
@@ -335,8 +240,8 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger, RunLedger
 	 * ended since.
 	 */
 	List<JobRepository.LateJob> late() {
-		open();
-		this.jobs.register(repository());
+		this.opening.open();
+		this.opening.register();
 		return repository().late();
 	}
 
@@ -344,23 +249,12 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger, RunLedger
 	 * Look at some jobs and the holders of their locks, with one statement.
 	 */
 	List<ObservedJob> observe(List<AdvisoryLockKey> keys) {
-		open();
-		return repository().observe(keys);
+		return this.opening.open().jobs().observe(keys);
 	}
 
 	@Override
 	public Optional<LedgerJob> job(String key) {
 		return repository().job(find(key));
-	}
-
-	/**
-	 * Return one job.
-	 * @param name its name
-	 * @return the job, or empty when the ledger has none of that name
-	 */
-	public Optional<LedgerJob> job(JobName name) {
-		open();
-		return repository().job(name);
 	}
 
 	@Override
@@ -424,13 +318,14 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger, RunLedger
 			String by, @Nullable String reason) {
 		checkReason(reason);
 		checkWho(by);
-		open();
-		Instant from = this.schedules.reschedule(job, new JobSchedules.Wanted(cron, zone, interval), by, reason);
+		this.opening.open();
+		Instant from = this.opening.schedules()
+			.reschedule(job, new JobSchedules.Wanted(cron, zone, interval), by, reason);
 		String schedule = (cron != null) ? cron : interval;
-		logger.info("'" + display(job) + "' has "
+		tell("'" + display(job) + "' has "
 				+ ((schedule != null) ? "the schedule '" + AdvisoryLockKey.display(schedule) + "'" : "its own schedule")
-				+ " from " + from + " on, as " + AdvisoryLockKey.display(by) + " has chosen");
-		publish(new JobRescheduledEvent(job.namespace(), job.key(), schedule, zone, from, by));
+				+ " from " + from + " on, chosen by ", by,
+				new JobRescheduledEvent(job.namespace(), job.key(), schedule, zone, from, by));
 		return from;
 	}
 
@@ -445,8 +340,8 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger, RunLedger
 	 */
 	public List<Instant> preview(JobName job, @Nullable String cron, @Nullable String zone, @Nullable String interval,
 			int times) {
-		open();
-		return this.schedules.preview(job, new JobSchedules.Wanted(cron, zone, interval), times);
+		this.opening.open();
+		return this.opening.schedules().preview(job, new JobSchedules.Wanted(cron, zone, interval), times);
 	}
 
 	/**
@@ -463,8 +358,8 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger, RunLedger
 	@Override
 	public void rescheduled() {
 		if (isOpen()) {
-			this.schedules.learn(false);
-			this.jobs.register(repository());
+			this.opening.schedules().learn(false);
+			this.opening.register();
 		}
 	}
 
@@ -473,11 +368,9 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger, RunLedger
 		Assert.notNull(namespace, "'namespace' must not be null");
 		checkReason(reason);
 		checkWho(by);
-		open();
-		int jobs = opened().operators().pauseAll(namespace, by, reason);
-		logger.info("All jobs of '" + AdvisoryLockKey.display(namespace) + "' were paused by "
-				+ AdvisoryLockKey.display(by));
-		publish(new JobPausedEvent(namespace, "", by));
+		int jobs = this.opening.open().operators().pauseAll(namespace, by, reason);
+		tell("All jobs of '" + AdvisoryLockKey.display(namespace) + "' were paused by ", by,
+				new JobPausedEvent(namespace, "", by));
 		return jobs;
 	}
 
@@ -485,30 +378,19 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger, RunLedger
 	public int resumeAll(String namespace, String by) {
 		Assert.notNull(namespace, "'namespace' must not be null");
 		checkWho(by);
-		open();
-		int jobs = opened().operators()
+		int jobs = this.opening.open()
+			.operators()
 			.resumeAll(namespace)
 			.orElseThrow(() -> new IllegalArgumentException("Failed to resume all jobs of '"
 					+ AdvisoryLockKey.display(namespace) + "': they were not all paused together"));
-		logger.info("All jobs of '" + AdvisoryLockKey.display(namespace) + "' were resumed by "
-				+ AdvisoryLockKey.display(by));
-		publish(new JobResumedEvent(namespace, "", by));
+		tell("All jobs of '" + AdvisoryLockKey.display(namespace) + "' were resumed by ", by,
+				new JobResumedEvent(namespace, "", by));
 		return jobs;
 	}
 
 	@Override
 	public Optional<LockOutcome> retry(String key, String by) {
-		return Optional.ofNullable(retry(find(key), by)).map(Supplier::get);
-	}
-
-	/**
-	 * As {@link #retry(String, String)}, for exactly this job.
-	 * @param job the job
-	 * @param by who wants this
-	 * @return what tries the tick again here, {@code null} if that is left to others
-	 */
-	public @Nullable Supplier<LockOutcome> retry(JobName job, String by) {
-		return retry(job, null, by);
+		return Optional.ofNullable(retry(find(key), null, by)).map(Supplier::get);
 	}
 
 	/**
@@ -521,14 +403,13 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger, RunLedger
 	 */
 	public @Nullable Supplier<LockOutcome> retry(JobName job, @Nullable Instant meant, String by) {
 		checkWho(by);
-		open();
-		Instant tick = opened().operators()
+		Instant tick = this.opening.open()
+			.operators()
 			.retry(job, meant)
 			.orElseThrow(() -> new IllegalArgumentException("Failed to retry a tick of '" + display(job)
 					+ "': it has none that was tried and not completed, or runs, or is paused"));
-		logger.info(
-				"The tick of " + tick + " of '" + display(job) + "' is tried again for " + AdvisoryLockKey.display(by));
-		publish(new JobTickRetriedEvent(job.namespace(), job.key(), by));
+		tell("The tick of " + tick + " of '" + display(job) + "' is tried again for ", by,
+				new JobTickRetriedEvent(job.namespace(), job.key(), by));
 		return this.finder.methodsOf(job)
 			.stream()
 			.map(JobFinder.LedgerMethod::retry)
@@ -554,12 +435,12 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger, RunLedger
 	 */
 	public Supplier<LockOutcome> backfill(JobName job, Instant from, Instant to, boolean again, String by) {
 		checkWho(by);
-		open();
+		BackfillRepository backfills = this.opening.open().backfills();
 		List<Backfill.Work> works = this.finder.methodsOf(job)
 			.stream()
 			.flatMap((method) -> Stream.ofNullable(method.backfill()))
 			.toList();
-		return new Backfill(opened().backfills(), job, (works.size() == 1) ? works.get(0) : null, from, to, again, by,
+		return new Backfill(backfills, job, (works.size() == 1) ? works.get(0) : null, from, to, again, by,
 				() -> this.stopping);
 	}
 
@@ -569,7 +450,7 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger, RunLedger
 	 * @return {@code false} if none is under way
 	 */
 	public boolean cancelBackfill(JobName job) {
-		return opened().backfills().cancel(job);
+		return this.opening.opened().backfills().cancel(job);
 	}
 
 	/**
@@ -578,7 +459,7 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger, RunLedger
 	 * @return the backfill, or empty if there was none
 	 */
 	public Optional<LedgerJob.Backfill> lastBackfill(JobName job) {
-		return opened().backfills().find(job);
+		return this.opening.opened().backfills().find(job);
 	}
 
 	@Override
@@ -608,10 +489,9 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger, RunLedger
 	private void act(JobName job, String by, Predicate<OperatorRepository> change, String nothing, String done,
 			Object event) {
 		checkWho(by);
-		open();
-		Assert.isTrue(change.test(opened().operators()), () -> "Failed to " + nothing.formatted(display(job)));
-		logger.info(done.formatted(display(job)) + AdvisoryLockKey.display(by));
-		publish(event);
+		Assert.isTrue(change.test(this.opening.open().operators()),
+				() -> "Failed to " + nothing.formatted(display(job)));
+		tell(done.formatted(display(job)), by, event);
 	}
 
 	@Override
@@ -632,7 +512,7 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger, RunLedger
 	}
 
 	private JobName find(String key) {
-		open();
+		this.opening.open();
 		return this.finder.find(key);
 	}
 
@@ -648,27 +528,30 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger, RunLedger
 	}
 
 	/**
-	 * Return what forgets what need not be remembered any more. Can be asked once the
-	 * ledger is {@linkplain #isOpen() open}.
+	 * Return what forgets what need not be remembered any more, {@code null} where this
+	 * instance may not delete that. Can be asked once the ledger is {@linkplain #isOpen()
+	 * open}.
 	 */
-	LedgerHousekeeping housekeeping(LockScheduler.Threads threads) {
-		return new LedgerHousekeeping(purge(), this.recentKeys, this.settings.keepRunsOfKey(), threads);
+	@Nullable LedgerHousekeeping housekeeping(LockScheduler.Threads threads) {
+		return this.opening.opened().deletable()
+				? new LedgerHousekeeping(purge(), this.opening.recentKeys(), this.settings.keepRunsOfKey(), threads)
+				: null;
 	}
 
 	/**
 	 * Return what does that in batches.
 	 */
 	LedgerPurge purge() {
-		return new LedgerPurge(this.connections, opened().schema().tables());
+		return this.opening.opened().purge();
 	}
 
-	private void publish(Object event) {
-		try {
-			this.eventPublisher.accept(event);
-		}
-		catch (RuntimeException ex) {
-			logger.warn("A listener failed on " + event, ex);
-		}
+	/**
+	 * Say what was done.
+	 * @param done what, before the name of who wanted it
+	 */
+	private void tell(String done, String by, Object event) {
+		logger.info(done + AdvisoryLockKey.display(by));
+		new SafeTask("A listener failed on " + event, () -> this.eventPublisher.accept(event)).run();
 	}
 
 	private static String display(JobName job) {
@@ -676,22 +559,17 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger, RunLedger
 	}
 
 	private static void checkReason(@Nullable String reason) {
-		Assert.isTrue(reason == null || (reason.length() <= LONGEST_REASON && reason.indexOf('\0') < 0),
-				"'reason' must have no more than " + LONGEST_REASON + " characters, none of them NUL");
+		check("reason", (reason != null) ? reason : "", LONGEST_REASON);
 	}
 
 	private static void checkWho(String by) {
 		Assert.hasText(by, "'by' must not be empty");
-		Assert.isTrue(by.length() <= LONGEST_WHO && by.indexOf('\0') < 0,
-				"'by' must have no more than " + LONGEST_WHO + " characters, none of them NUL");
+		check("by", by, LONGEST_WHO);
 	}
 
-	/**
-	 * What uses the tables, once they were found.
-	 */
-	private record Opened(LedgerSchema.Opened schema, RunRepository runs, JobRepository jobs,
-			OperatorRepository operators, BackfillRepository backfills) {
-
+	private static void check(String name, String text, int longest) {
+		Assert.isTrue(text.length() <= longest && text.indexOf('\0') < 0,
+				() -> "'" + name + "' must have no more than " + longest + " characters, none of them NUL");
 	}
 
 }

@@ -50,7 +50,7 @@ import org.springframework.context.ConfigurableApplicationContext;
  * @param isHere whether a method has its lock in the database of the ledger
  */
 record RecordedMethodRegistry(SingleRunnerAnnotationBeanPostProcessor postProcessor, BeanFactory beanFactory,
-		Predicate<SingleRunnerMethod> isHere) {
+		Predicate<SingleRunnerMethod> isHere) implements LedgerOpening.Methods {
 
 	List<SingleRunnerMethod> recorded() {
 		return this.postProcessor.getMethods()
@@ -81,7 +81,8 @@ record RecordedMethodRegistry(SingleRunnerAnnotationBeanPostProcessor postProces
 	 * Return what the jobs of all annotated methods are, recorded or not, of each key
 	 * that has room in the ledger, and of what keys with arguments are made from.
 	 */
-	List<JobFacts> jobs() {
+	@Override
+	public List<JobFacts> jobs() {
 		return this.postProcessor.getMethods()
 			.stream()
 			.filter(this.isHere)
@@ -90,7 +91,8 @@ record RecordedMethodRegistry(SingleRunnerAnnotationBeanPostProcessor postProces
 			.toList();
 	}
 
-	Collection<JobFinder.LedgerMethod> withFixedKey() {
+	@Override
+	public Collection<JobFinder.LedgerMethod> withFixedKey() {
 		return recorded().stream().map(this::toLedgerMethod).flatMap(Collection::stream).toList();
 	}
 
@@ -98,7 +100,8 @@ record RecordedMethodRegistry(SingleRunnerAnnotationBeanPostProcessor postProces
 	 * Have methods called by the schedules that operators have chosen.
 	 * @param certain whether what is given is newer than what is known
 	 */
-	void reschedule(Map<JobName, CronTicks.Changes> changes, boolean certain) {
+	@Override
+	public void reschedule(Map<JobName, CronTicks.Changes> changes, boolean certain) {
 		for (SingleRunnerMethod method : recorded()) {
 			AdvisoryLockKey key = method.fixedKey();
 			Instant known = method.operation().changes().changedAt();
@@ -110,6 +113,11 @@ record RecordedMethodRegistry(SingleRunnerAnnotationBeanPostProcessor postProces
 				this.postProcessor.reschedule(method, found);
 			}
 		}
+	}
+
+	@Override
+	public int changedSchedules() {
+		return this.postProcessor.changedSchedules();
 	}
 
 	/**

@@ -67,7 +67,7 @@ abstract class AbstractLedgerTests extends AbstractLockTests {
 			PlatformTransactionManager transactionManager, DataSource connectionSource) {
 		LockSession session = new LockSession(connectionSource, NAMESPACE, sessionSettings(), this.events::add);
 		this.sessions.add(session);
-		PostgresAdvisoryLockLedger ledger = new PostgresAdvisoryLockLedger(dataSource, settings(), NAMESPACE, "host:1",
+		PostgresAdvisoryLockLedger ledger = NamedJobs.ledger(dataSource, settings(), NAMESPACE, "host:1",
 				this::ledgerMethods);
 		if (dataSource == this.pool) {
 			this.ledger = ledger;

@@ -69,8 +69,8 @@ class BadEndTests extends AbstractLedgerTests {
 		assertThat(Precheck.without(() -> execute(request))).isEqualTo(LockOutcome.TOO_SOON);
 		int failed = maxRetries + 1;
 		assertThat(openTick()).containsExactly(failed + " " + failed + " t");
-		assertThat(this.ledger.job(JOB).orElseThrow().givenUp()).isTrue();
-		this.ledger.retry(JOB, "alice");
+		assertThat(this.ledger.repository().job(JOB).orElseThrow().givenUp()).isTrue();
+		this.ledger.retry(JOB, null, "alice");
 		assertThat(execute(request)).isEqualTo(LockOutcome.EXECUTED);
 		assertThat(openTick()).containsExactly("0 0 f");
 		assertThat(outcomes()).hasSize(failed + 1).endsWith("FAILED", "EXECUTED");
@@ -81,7 +81,7 @@ class BadEndTests extends AbstractLedgerTests {
 	void retryOfAnOperatorThatFailsIsTheOnlyOne(LockScope scope) {
 		LockRequest request = caughtUp(scope, 0);
 		fail(request, 1);
-		this.ledger.retry(JOB, "alice");
+		this.ledger.retry(JOB, null, "alice");
 		fail(request, 2);
 		endWait();
 		assertThat(execute(request)).isEqualTo(LockOutcome.TOO_SOON);
@@ -121,7 +121,7 @@ class BadEndTests extends AbstractLedgerTests {
 		assertThat(openTick()).containsExactly("1 0 t");
 		assertThat(outcomes()).containsExactly("FAILED");
 		assertThat(execute(request)).isEqualTo(LockOutcome.TOO_SOON);
-		this.ledger.retry(JOB, "alice");
+		this.ledger.retry(JOB, null, "alice");
 		assertThat(execute(request)).isEqualTo(LockOutcome.EXECUTED);
 	}
 
@@ -179,7 +179,7 @@ class BadEndTests extends AbstractLedgerTests {
 		this.ledger.shutDown(false);
 		assertThatExceptionOfType(InterruptedException.class)
 			.isThrownBy(() -> this.template.execute(request.maxRun(SHORT), (lock) -> hang(new CountDownLatch(1))));
-		assertThat(this.ledger.job(JOB).orElseThrow().givenUp()).isFalse();
+		assertThat(this.ledger.repository().job(JOB).orElseThrow().givenUp()).isFalse();
 		assertThat(execute(request)).isEqualTo(LockOutcome.EXECUTED);
 		assertThat(outcomes()).containsExactly("FAILED", "FAILED", "FAILED", "EXECUTED");
 	}

@@ -64,7 +64,7 @@ class CancelledRunTests extends AbstractLedgerTests {
 		assertThat(errors()).singleElement().asString().contains("it was cancelled by alice");
 		assertThatRunIsCancelled(0);
 		assertThat(execute(request)).isEqualTo(LockOutcome.TOO_SOON);
-		this.ledger.retry(JOB, "alice");
+		this.ledger.retry(JOB, null, "alice");
 		assertThat(execute(request)).isEqualTo(LockOutcome.EXECUTED);
 		assertThat(outcomes()).containsExactly("CANCELLED", "EXECUTED");
 	}

@@ -274,7 +274,7 @@ class InstancePresenceTests extends AbstractLedgerTests {
 		assertThat(TestPostgres.query("SELECT period || ' ' || (next_at > now()) FROM ledger_tests_job"))
 			.containsExactly("3600000000 true");
 		String version = TestPostgres.query("SELECT xmin FROM ledger_tests_job").get(0);
-		this.ledger.repository().register(List.of(fact(name, HOURLY), JobFacts.unknown(name)));
+		this.ledger.repository().register(List.of(fact(name, HOURLY), NamedJobs.unknown(name)));
 		assertThat(TestPostgres.query("SELECT xmin FROM ledger_tests_job")).containsExactly(version);
 	}
 

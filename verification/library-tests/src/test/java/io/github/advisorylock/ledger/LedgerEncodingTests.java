@@ -69,8 +69,7 @@ class LedgerEncodingTests extends AbstractLedgerTests {
 		this.asciiPool = TestPostgres.pool(url, 2);
 		this.template = createTemplate(this.asciiPool, new JdbcTransactionManager(this.asciiPool),
 				new DriverManagerDataSource(url));
-		this.asciiLedger = new PostgresAdvisoryLockLedger(this.asciiPool, settings(), LONGEST_NAMESPACE, "host:1",
-				List::of);
+		this.asciiLedger = NamedJobs.ledger(this.asciiPool, settings(), LONGEST_NAMESPACE, "host:1", List::of);
 	}
 
 	@AfterEach

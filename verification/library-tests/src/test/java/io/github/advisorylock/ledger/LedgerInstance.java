@@ -122,7 +122,7 @@ public final class LedgerInstance implements AutoCloseable {
 		pool.setMaximumPoolSize(2);
 		LedgerSettings settings = new LedgerSettings(AbstractLedgerTests.PREFIX, false, Duration.ofDays(30), 1000,
 				Duration.ofDays(7));
-		PostgresAdvisoryLockLedger ledger = new PostgresAdvisoryLockLedger(pool, settings, AbstractLockTests.NAMESPACE,
+		PostgresAdvisoryLockLedger ledger = NamedJobs.ledger(pool, settings, AbstractLockTests.NAMESPACE,
 				new LockInstance(null).name(), List::of);
 		InstancePresence presence = new InstancePresence(() -> ledger, "killed", null, List::of,
 				LockScheduler.Threads.ofCurrent());

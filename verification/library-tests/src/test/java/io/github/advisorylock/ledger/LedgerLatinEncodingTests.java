@@ -73,7 +73,7 @@ class LedgerLatinEncodingTests {
 		this.session = new LockSession(new DriverManagerDataSource(this.url), "shop", LockSessionSettings.DEFAULT,
 				(event) -> {
 				});
-		this.ledger = new PostgresAdvisoryLockLedger(this.pool,
+		this.ledger = NamedJobs.ledger(this.pool,
 				new LedgerSettings("advisory_lock_", true, Duration.ofDays(30), 1000, Duration.ofDays(7)), "shop",
 				"h\u00f6st-\u20ac:1", List::of);
 		this.template = new PostgresAdvisoryLockTemplate(this.pool, new JdbcTransactionManager(this.pool), this.session,

@@ -143,7 +143,7 @@ class LedgerSchemaRaceTests {
 			LedgerSettings settings = new LedgerSettings("ledger_race.used_", false, Duration.ofDays(30), 1000,
 					Duration.ofDays(7));
 			create(template, "ledger_race.used_");
-			new PostgresAdvisoryLockLedger(template, settings, "tests", "host:2", List::of).prepare();
+			NamedJobs.ledger(template, settings, "tests", "host:2", List::of).prepare();
 			user.setAutoCommit(false);
 			try (Statement statement = user.createStatement()) {
 				statement.execute("LOCK TABLE ledger_race.used_job, ledger_race.used_run IN ROW EXCLUSIVE MODE");
@@ -164,7 +164,7 @@ class LedgerSchemaRaceTests {
 
 	private static boolean isSomebodyWaiting() {
 		return !TestPostgres
-			.query("SELECT pid FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE 'CREATE TABLE%'")
+			.query("SELECT pid FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%CREATE TABLE%'")
 			.isEmpty();
 	}
 
@@ -179,7 +179,7 @@ class LedgerSchemaRaceTests {
 
 	private static PostgresAdvisoryLockLedger ledger(HikariDataSource pool, String prefix) {
 		LedgerSettings settings = new LedgerSettings(prefix, true, Duration.ofDays(30), 1000, Duration.ofDays(7));
-		return new PostgresAdvisoryLockLedger(pool, settings, "tests", "host:1", List::of);
+		return NamedJobs.ledger(pool, settings, "tests", "host:1", List::of);
 	}
 
 }

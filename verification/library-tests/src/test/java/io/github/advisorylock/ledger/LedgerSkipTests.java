@@ -199,8 +199,7 @@ class LedgerSkipTests {
 		this.sessions.add(session);
 		LedgerSettings settings = new LedgerSettings(LedgerSettings.DEFAULT_TABLE_PREFIX, true, Duration.ofDays(30),
 				1000, Duration.ofDays(7));
-		PostgresAdvisoryLockLedger ledger = new PostgresAdvisoryLockLedger(this.pool, settings, "tests", "host:1",
-				List::of);
+		PostgresAdvisoryLockLedger ledger = NamedJobs.ledger(this.pool, settings, "tests", "host:1", List::of);
 		this.ledger = ledger;
 		return new PostgresAdvisoryLockTemplate(this.pool, new JdbcTransactionManager(this.pool), session, "tests",
 				AdvisoryLockKeyFactory.sha256(), Duration.ZERO, 1000, Precheck.of(ledger));

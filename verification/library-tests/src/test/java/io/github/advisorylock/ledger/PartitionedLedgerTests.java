@@ -47,8 +47,7 @@ class PartitionedLedgerTests extends AbstractLedgerTests {
 
 	@BeforeAll
 	static void partitionTables() {
-		PostgresAdvisoryLockLedger plain = new PostgresAdvisoryLockLedger(
-				new DriverManagerDataSource(TestPostgres.url()),
+		PostgresAdvisoryLockLedger plain = NamedJobs.ledger(new DriverManagerDataSource(TestPostgres.url()),
 				new LedgerSettings(PREFIX, true, Duration.ofDays(30), 1000, Duration.ofDays(7)), NAMESPACE, "host:1",
 				List::of);
 		plain.prepare();

@@ -27,6 +27,7 @@ import java.util.function.Predicate;
 import javax.sql.DataSource;
 
 import io.github.advisorylock.AdvisoryLockKey;
+import io.github.advisorylock.LockInstance;
 import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.LockScope;
 import io.github.advisorylock.annotation.SingleRunnerAnnotationBeanPostProcessor;
@@ -73,7 +74,8 @@ public final class SimulatedJobs extends PostgresAdvisoryLockLedger {
 	public SimulatedJobs(DataSource dataSource, String instance, SingleRunnerAnnotationBeanPostProcessor methods,
 			BeanFactory beans, LockScheduler.Threads threads, SimulatedLedger rows, Consumer<Runnable> question,
 			Predicate<AdvisoryLockKey> held, BooleanSupplier stopping) {
-		super(dataSource, SETTINGS, "", instance, List::of);
+		super(dataSource, SETTINGS, "", new LockInstance(instance), new NamedJobs(List::of), (event) -> {
+		});
 		this.rows = rows;
 		this.question = question;
 		this.held = held;

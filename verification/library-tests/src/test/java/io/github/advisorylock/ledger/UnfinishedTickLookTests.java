@@ -29,6 +29,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import javax.sql.DataSource;
 
 import io.github.advisorylock.AdvisoryLockKey;
+import io.github.advisorylock.LockInstance;
 import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.LockScope;
 import io.github.advisorylock.SingleRunnerFinishedEvent;
@@ -390,8 +391,11 @@ class UnfinishedTickLookTests {
 		};
 
 		private LookedAtLedger(DataSource dataSource) {
-			super(dataSource, new LedgerSettings("open_tick_look_tests.ledger_", true, Duration.ofDays(30), 1000,
-					Duration.ofDays(7)), "test", "host:1", List::of);
+			super(dataSource,
+					new LedgerSettings("open_tick_look_tests.ledger_", true, Duration.ofDays(30), 1000,
+							Duration.ofDays(7)),
+					"test", new LockInstance("host:1"), new NamedJobs(List::of), (event) -> {
+					});
 		}
 
 		@Override

@@ -33,6 +33,7 @@ import java.util.stream.IntStream;
 import javax.sql.DataSource;
 
 import io.github.advisorylock.AdvisoryLockKey;
+import io.github.advisorylock.LockInstance;
 import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.LockScope;
 import io.github.advisorylock.SingleRunnerSkippedEvent;
@@ -411,7 +412,8 @@ class UnfinishedTickWatcherTests {
 		private CountingLedger(DataSource dataSource) {
 			super(dataSource,
 					new LedgerSettings("open_tick_tests.ledger_", true, Duration.ofDays(30), 1000, Duration.ofDays(7)),
-					"test", "host:1", List::of);
+					"test", new LockInstance("host:1"), new NamedJobs(List::of), (event) -> {
+					});
 		}
 
 		@Override
