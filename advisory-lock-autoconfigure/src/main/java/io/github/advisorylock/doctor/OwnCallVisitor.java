@@ -32,7 +32,8 @@ import org.springframework.asm.Type;
  * Follows where {@code this} is on the operand stack of an instance method, to tell calls
  * of the object itself from calls of others of its class, of which one may be its proxy.
  * Knows the instructions that such calls are commonly made of; at each other one it
- * forgets what was on the stack, so that a call may be missed and none is invented.
+ * forgets what was on the stack, so that a call may be missed and none is invented. What
+ * comes after a switch begins with a frame.
  */
 final class OwnCallVisitor extends MethodVisitor {
 
@@ -130,32 +131,12 @@ final class OwnCallVisitor extends MethodVisitor {
 	}
 
 	@Override
-	public void visitIincInsn(int index, int increment) {
-		// leaves the stack as it is
-	}
-
-	@Override
 	public void visitJumpInsn(int opcode, Label label) {
 		this.stack.clear();
 	}
 
 	@Override
-	public void visitLabel(Label label) {
-		// what comes together here is told by a frame
-	}
-
-	@Override
 	public void visitFrame(int type, int locals, Object @Nullable [] local, int values, Object @Nullable [] value) {
-		this.stack.clear();
-	}
-
-	@Override
-	public void visitTableSwitchInsn(int min, int max, Label otherwise, Label... labels) {
-		this.stack.clear();
-	}
-
-	@Override
-	public void visitLookupSwitchInsn(Label otherwise, int[] keys, Label[] labels) {
 		this.stack.clear();
 	}
 
