@@ -111,13 +111,18 @@ public final class CronTicks {
 	 * Return whether hours are named, and not each of a day.
 	 */
 	private static boolean hasFixedHours(String hours) {
-		CronExpression expression = CronExpression.parse("0 0 " + hours + " * * *");
-		LocalDateTime last = LocalDateTime.of(1999, Month.DECEMBER, 31, 23, 0);
-		for (int i = 0; i < 24 && last != null; i++) {
-			last = expression.next(last);
+		if (hours.contains("*") || hours.contains("/")) {
+			return false;
 		}
-		return !hours.contains("*") && !hours.contains("/")
-				&& !LocalDateTime.of(2000, Month.JANUARY, 1, 23, 0).equals(last);
+		CronExpression expression = CronExpression.parse("0 0 " + hours + " * * *");
+		LocalDateTime hour = LocalDateTime.of(1999, Month.DECEMBER, 31, 23, 0);
+		for (int i = 0; i < 24; i++) {
+			if (!hour.plusHours(1).equals(expression.next(hour))) {
+				return true;
+			}
+			hour = hour.plusHours(1);
+		}
+		return false;
 	}
 
 	/**
