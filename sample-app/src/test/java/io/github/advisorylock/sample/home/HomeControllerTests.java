@@ -24,6 +24,7 @@ import io.github.advisorylock.sample.HttpCalls;
 import io.github.advisorylock.sample.Instance;
 import io.github.advisorylock.sample.OutsideLock;
 import io.github.advisorylock.sample.SampleTest;
+import io.github.advisorylock.testsupport.TestPostgres;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -36,8 +37,8 @@ import org.springframework.boot.test.system.OutputCaptureExtension;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Tests for {@link HomeController}, {@link ActivityLog}, {@link AddressLog} and
- * {@link KillController}.
+ * Tests for {@link HomeController}, {@link ActivityLog}, {@link AddressLog},
+ * {@link ShardView} and {@link KillController}.
  */
 @SampleTest
 @ExtendWith(OutputCaptureExtension.class)
@@ -81,6 +82,19 @@ class HomeControllerTests {
 					(line) -> assertThat(line).contains("Skipped 'sample-app/export:home-user'", "busy"));
 		assertThat(calls.get("/").body()).containsSubsequence("export:home-user", "skipped, busy", "export:home-user",
 				this.instance.name(), "executed");
+	}
+
+	@Test
+	void shardOfAKilledInstanceIsShownAsItsOwnUntilItIsFree() {
+		HttpCalls calls = new HttpCalls(this.instance.port());
+		TestPostgres.execute("INSERT INTO sample_instance (name, port, seen_at) VALUES ('killed:1', 1, '2026-01-01')");
+		TestPostgres.execute("INSERT INTO leadership (role, term, instance) "
+				+ "VALUES ('relay#5', 9000000000000000000, 'killed:1')");
+		assertThat(calls.get("/").body()).containsSubsequence("relay#5", "killed:1, gone", "relay#6");
+		TestPostgres.execute("UPDATE leadership SET until = now() WHERE instance = 'killed:1'");
+		assertThat(calls.get("/").body()).containsSubsequence("relay#5", "nobody leads it", "relay#6");
+		TestPostgres.execute("DELETE FROM leadership WHERE instance = 'killed:1'");
+		TestPostgres.execute("DELETE FROM sample_instance WHERE name = 'killed:1'");
 	}
 
 	@Test
