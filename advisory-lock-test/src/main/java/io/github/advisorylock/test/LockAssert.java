@@ -160,8 +160,11 @@ public class LockAssert extends AbstractAssert<LockAssert, AdvisoryLockKey> {
 		Set<Instant> ticks = ticks(fleet);
 		if (ticks.isEmpty()) {
 			String unguarded = fleet.timeline().unguarded();
-			failInFleet("to have run once per tick, and it was called for no tick" + (unguarded.isEmpty() ? ""
-					: "; these methods ask for no lock, and each instance runs them: " + unguarded));
+			failInFleet("to have run once per tick, and it was called for no tick" + ((fleet
+				.method(this.actual) != null) ? ""
+						: "; no bean has a method with that key: its class must be a component, and @FleetTest name it")
+					+ (unguarded.isEmpty() ? ""
+							: "; these methods ask for no lock, and each instance runs them: " + unguarded));
 		}
 		Map<Instant, List<Timeline.Run>> runs = runs(fleet);
 		List<Instant> missed = missed(runs, ticks);

@@ -78,6 +78,13 @@ class FleetTests {
 	}
 
 	@Test
+	void jobThatIsNotThereFailsWithWhatToDo(Fleet fleet) {
+		fleet.advanceBy(Duration.ofDays(2));
+		assertThatExceptionOfType(AssertionError.class).isThrownBy(() -> assertThatLock("outbox").hasRunOncePerTick())
+			.withMessageContaining("no bean has a method with that key: its class must be a component");
+	}
+
+	@Test
 	void lostTickIsMissed(Fleet fleet) {
 		fleet.advanceTo("2026-10-24T02:59:59Z");
 		fleet.databaseDown();
