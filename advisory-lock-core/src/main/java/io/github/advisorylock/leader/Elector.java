@@ -23,6 +23,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
 
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.jdbc.Hold;
@@ -126,6 +127,8 @@ final class Elector {
 			this.watcher.execute(this.watch);
 		}
 		if (endIfOut()) {
+			// the end may have come since these were told
+			this.shards.forEach(Shards::share);
 			return;
 		}
 		this.session.notifications().poll(this.roles.stream().anyMatch(LeaderRole::isListening));
@@ -140,9 +143,14 @@ final class Elector {
 		if (this.roles.stream().noneMatch(LeaderRole::isDue)) {
 			return;
 		}
-		List<LeaderRole> candidates = this.roles.stream().filter((role) -> role.isListening() || role.isDue()).toList();
+		List<LeaderRole> candidates = this.roles.stream()
+			.filter((role) -> role.isListening() || role.isDue())
+			.collect(Collectors.toCollection(ArrayList::new));
 		Set<AdvisoryLockKey> seen = new HashSet<>();
-		this.shards.forEach((role) -> seen.addAll(role.leftToOthers()));
+		this.shards.forEach((role) -> {
+			seen.addAll(role.leftToOthers());
+			candidates.add(role.undivided());
+		});
 		List<AdvisoryLockKey> keys = candidates.stream().map(LeaderRole::key).toList();
 		long asked = this.session.ticker().nanoTime();
 		try {

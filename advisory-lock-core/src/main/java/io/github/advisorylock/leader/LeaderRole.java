@@ -97,9 +97,9 @@ final class LeaderRole {
 
 	private boolean free;
 
-	private String parts = "";
+	private boolean taken;
 
-	private boolean told;
+	private boolean shard;
 
 	/**
 	 * Create a role that this application follows.
@@ -133,10 +133,10 @@ final class LeaderRole {
 	}
 
 	/**
-	 * Be one of so many shards, which is announced, too.
+	 * Be one of several shards.
 	 */
-	LeaderRole oneOf(int shards) {
-		this.parts = " of " + shards;
+	LeaderRole asShard() {
+		this.shard = true;
 		return this;
 	}
 
@@ -145,6 +145,13 @@ final class LeaderRole {
 	 */
 	boolean isFree() {
 		return this.free;
+	}
+
+	/**
+	 * Return whether the latest look has shown somebody else with the lock.
+	 */
+	boolean isTaken() {
+		return this.taken;
 	}
 
 	/**
@@ -206,14 +213,7 @@ final class LeaderRole {
 		if (message.equals(resigned())) {
 			this.previous.resigned(process);
 		}
-		else if (message.startsWith(this.subject + " elected")) {
-			if (!this.told && !message.equals(elected())) {
-				this.told = true;
-				logger.warn("Another instance leads role '" + this.name + "' in another number of shards than this one,"
-						+ " which leads it as one" + this.parts
-						+ ": no shard has two leaders, but work may be done for "
-						+ "both, or for none. Use the same 'shards' of @LeaderOnly on all instances");
-			}
+		else if (message.equals(elected())) {
 			this.previous.elected();
 			// the process that leads now must be known before it can resign
 			this.invited = true;
@@ -248,7 +248,7 @@ final class LeaderRole {
 		if (this.leadership.isStopping() && isOut()) {
 			return Long.MAX_VALUE;
 		}
-		if (this.free && isOut() && !this.parts.isEmpty()) {
+		if (this.free && isOut() && this.shard) {
 			// a share that grows allows it at once
 			return isDue() ? 0 : Math.min(RETRY, this.due - this.ticker.nanoTime());
 		}
@@ -275,6 +275,7 @@ final class LeaderRole {
 	void count(@Nullable String holder, long asked) {
 		this.failing = false;
 		this.free = holder != null && holder.isEmpty();
+		this.taken = holder != null && !this.free;
 		if (holder == null) {
 			this.state = State.WAITING;
 			this.due = this.ticker.nanoTime() + this.window;
@@ -308,6 +309,7 @@ final class LeaderRole {
 	void fail(Throwable failure) {
 		this.state = State.FOLLOWER;
 		this.free = false;
+		this.taken = false;
 		this.due = this.ticker.nanoTime() + Math.min(this.interval, 5 * RETRY);
 		this.leadership.end();
 		if (this.failing) {
@@ -384,7 +386,7 @@ final class LeaderRole {
 	}
 
 	private String elected() {
-		return this.subject + " elected" + this.parts;
+		return this.subject + " elected";
 	}
 
 	private String resigned() {

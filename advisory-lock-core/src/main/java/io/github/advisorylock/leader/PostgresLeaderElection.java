@@ -312,9 +312,9 @@ public final class PostgresLeaderElection implements LeaderElection, LeaderOnlyG
 				+ " shards: this instance runs for it undivided; use another role for one of both");
 		checkRoom(role, MOST_ROLES_AND_SHARDS, number);
 		List<LeaderRole> parts = IntStream.range(0, number)
-			.mapToObj((shard) -> create(LeaderOnlyGate.shard(role, shard)).oneOf(number))
+			.mapToObj((shard) -> create(LeaderOnlyGate.shard(role, shard)).asShard())
 			.toList();
-		Shards divided = new Shards(role, parts, this.session);
+		Shards divided = new Shards(create(role), role, parts, this.session);
 		this.shards.put(role, divided);
 		for (int i = 0; i < number; i++) {
 			this.roles.put(LeaderOnlyGate.shard(role, i), parts.get(i));

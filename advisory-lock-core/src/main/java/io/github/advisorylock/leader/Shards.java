@@ -43,6 +43,8 @@ final class Shards {
 	 */
 	private static final int PATIENCE = 3;
 
+	private final LeaderRole undivided;
+
 	private final String role;
 
 	private final String work;
@@ -55,21 +57,33 @@ final class Shards {
 
 	private int looks;
 
+	private boolean told;
+
 	/**
 	 * Create it.
+	 * @param undivided the role as a whole, which is only looked at
 	 * @param role the name of the role
 	 * @param roles its shards
 	 * @param session counts the members
 	 */
-	Shards(String role, List<LeaderRole> roles, LockSession session) {
+	Shards(LeaderRole undivided, String role, List<LeaderRole> roles, LockSession session) {
+		this.undivided = undivided;
 		this.role = role;
-		this.work = role + "/" + roles.size();
+		this.work = work(roles.size());
 		this.roles = roles;
 		this.session = session;
 	}
 
 	List<LeaderRole> roles() {
 		return this.roles;
+	}
+
+	LeaderRole undivided() {
+		return this.undivided;
+	}
+
+	private String work(int number) {
+		return this.role + "/" + number;
 	}
 
 	/**
@@ -80,6 +94,7 @@ final class Shards {
 		this.session.share(this.work, this.roles.stream().noneMatch(LeaderRole::isLeftToOthers));
 		OptionalInt counted = this.session.members(this.work);
 		this.members = counted.isPresent() ? Math.max(1, counted.getAsInt()) : this.members;
+		compare();
 		int above = (int) held().count() - limit();
 		held().sorted(Comparator.comparing(LeaderRole::isLeading))
 			.limit(Math.max(0, above))
@@ -101,10 +116,11 @@ final class Shards {
 					+ "the server does not tell how many instances run for it. Look whether its lock table is full, and "
 					+ "let the session's user call the server's functions as any user may by default");
 		}
-		return inOrder().filter(LeaderRole::isOut)
-			.sorted(Comparator.comparing(LeaderRole::isFree).reversed())
-			.skip(Math.max(0, limit() - held().count()))
-			.map(LeaderRole::key)
+		return Stream.concat(Stream.of(this.undivided.key()),
+				inOrder().filter(LeaderRole::isOut)
+					.sorted(Comparator.comparing(LeaderRole::isFree).reversed())
+					.skip(Math.max(0, limit() - held().count()))
+					.map(LeaderRole::key))
 			.toList();
 	}
 
@@ -116,6 +132,24 @@ final class Shards {
 			return (this.looks < PATIENCE) ? 0 : this.roles.size();
 		}
 		return (this.roles.size() + this.members - 1) / this.members;
+	}
+
+	private void compare() {
+		if (this.told) {
+			return;
+		}
+		String others = this.undivided.isTaken() ? "undivided"
+				: IntStream.rangeClosed(1, LeaderOnlyGate.MOST_SHARDS)
+					.filter((number) -> number != this.roles.size() && this.session.members(work(number)).orElse(0) > 0)
+					.mapToObj((number) -> "in " + number + " shards")
+					.findFirst()
+					.orElse(null);
+		if (others != null) {
+			this.told = true;
+			logger.warn("Another instance leads role '" + this.role + "' " + others + ", and this one in "
+					+ this.roles.size() + ": no shard has two leaders, but work may be done for both, or for none. Use "
+					+ "the same 'shards' of @LeaderOnly on all instances");
+		}
 	}
 
 	private Stream<LeaderRole> held() {

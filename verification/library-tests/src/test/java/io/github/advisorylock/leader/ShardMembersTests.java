@@ -17,6 +17,8 @@
 package io.github.advisorylock.leader;
 
 import java.util.List;
+import java.util.Set;
+import java.util.stream.IntStream;
 
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.LeaderElection;
@@ -97,6 +99,47 @@ class ShardMembersTests {
 		});
 	}
 
+	/**
+	 * Whoever comes later: each has its number from the start on.
+	 */
+	@Test
+	void otherNumberOfShardsIsToldOnBothInstancesAndNoShardHasTwoLeaders(CapturedOutput output) {
+		this.application.run((first) -> {
+			Awaitility.await().until(() -> shards(first, 8).size() == 8);
+			this.application.run((second) -> {
+				assertThat(shards(second, 4)).isEmpty();
+				Awaitility.await().until(() -> output.toString().contains("in 8 shards, and this one in 4"));
+				Awaitility.await().until(() -> output.toString().contains("in 4 shards, and this one in 8"));
+				first.getBean(LeaderElection.class).resign("outbox");
+				Awaitility.await().until(() -> shards(second, 4).size() == 4);
+				assertThat(shards(first, 8)).doesNotContainAnyElementsOf(shards(second, 4));
+				IntStream.range(0, 4).forEach((shard) -> assertThat(holders("outbox#" + shard)).hasSize(1));
+				assertThat(output.toString()).containsOnlyOnce("and this one in 8")
+					.containsOnlyOnce("and this one in 4")
+					.contains("Use the same 'shards' of @LeaderOnly on all instances");
+			});
+		});
+	}
+
+	@Test
+	void undividedRoleOfAnotherInstanceIsTold(CapturedOutput output) {
+		this.application.run((first) -> {
+			Awaitility.await().until(() -> first.getBean(LeaderElection.class).isLeader("outbox"));
+			this.application.run((second) -> {
+				Awaitility.await().until(() -> shards(second, 8).size() == 8);
+				assertThat(output.toString()).containsOnlyOnce("leads role 'outbox' undivided, and this one in 8");
+				assertThat(holders("outbox")).hasSize(1).isNotEqualTo(holders("outbox#0"));
+			});
+		});
+	}
+
+	private static List<String> holders(String role) {
+		AdvisoryLockKey key = AdvisoryLockKey.of("test", "leader:" + role);
+		return TestPostgres.query("SELECT pid FROM pg_locks WHERE locktype = 'advisory' AND mode = 'ExclusiveLock' "
+				+ "AND granted AND classid::bigint = " + Integer.toUnsignedLong(key.classId()) + " AND objid::bigint = "
+				+ Integer.toUnsignedLong(key.objectId()));
+	}
+
 	private static List<String> runners() {
 		AdvisoryLockKey members = AdvisoryLockKey.of("test", "advisory-lock:members");
 		AdvisoryLockKey runners = AdvisoryLockKey.of("test", "advisory-lock:members:outbox/1");
@@ -106,7 +149,11 @@ class ShardMembersTests {
 	}
 
 	private static List<Integer> shards(ApplicationContext context) {
-		return List.copyOf(context.getBean(LeaderElection.class).shards("outbox", 1));
+		return List.copyOf(shards(context, 1));
+	}
+
+	private static Set<Integer> shards(ApplicationContext context, int number) {
+		return context.getBean(LeaderElection.class).shards("outbox", number);
 	}
 
 }
