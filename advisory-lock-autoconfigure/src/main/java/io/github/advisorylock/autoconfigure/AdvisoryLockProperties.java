@@ -121,6 +121,8 @@ public record AdvisoryLockProperties(@DefaultValue("true") boolean enabled, @Nul
 
 	private static final Pattern TABLE_PREFIX = Pattern.compile("([A-Za-z_][A-Za-z0-9_]*\\.)?[A-Za-z_][A-Za-z0-9_]*");
 
+	private static final String WAIT = "to wait for a lock must be zero";
+
 	private static final Duration LONGEST = Duration.ofDays(36_500);
 
 	/**
@@ -137,10 +139,11 @@ public record AdvisoryLockProperties(@DefaultValue("true") boolean enabled, @Nul
 		this.ledger.check();
 		this.leader.check();
 		this.doctor.checkedLongHold();
-		require(!countable("spread", this.spread).isNegative(), "spread", this.spread,
-				"The time must be zero, to have the earliest clock run all, or more.");
-		return new SingleRunnerSettings(namespace(environment), keyFactory, notNegative("wait-for", this.waitFor),
-				memory(this.rememberTicks), this.ledger.use(), results, (key) -> {
+		notNegative("spread", this.spread, "must be zero, to have the earliest clock run all,");
+		return new SingleRunnerSettings(namespace(environment), keyFactory, notNegative("wait-for", this.waitFor, WAIT),
+				notNegative("remember-ticks", this.rememberTicks,
+						"must be zero, to remember neither ticks nor intervals,"),
+				this.ledger.use(), results, (key) -> {
 					Job job = overrides.apply(key);
 					Job known = (job != null) ? job : Job.NONE;
 					return known.toSettings(key, this.enabled, (this.scope == LockScope.SESSION) ? this.scope : null);
@@ -222,15 +225,8 @@ public record AdvisoryLockProperties(@DefaultValue("true") boolean enabled, @Nul
 		return duration;
 	}
 
-	private static Duration notNegative(String name, Duration duration) {
-		require(!countable(name, duration).isNegative(), name, duration,
-				"The time to wait for a lock must be zero or more.");
-		return duration;
-	}
-
-	private static Duration memory(Duration duration) {
-		require(!countable("remember-ticks", duration).isNegative(), "remember-ticks", duration,
-				"The time must be zero, to remember neither ticks nor intervals, or more.");
+	private static Duration notNegative(String name, Duration duration, String rule) {
+		require(!countable(name, duration).isNegative(), name, duration, "The time " + rule + " or more.");
 		return duration;
 	}
 
@@ -284,7 +280,7 @@ public record AdvisoryLockProperties(@DefaultValue("true") boolean enabled, @Nul
 		private SingleRunnerSettings.Job toSettings(String key, boolean enabled, @Nullable LockScope scope) {
 			String prefix = "jobs" + (PLAIN.matcher(key).matches() ? "." + key : "[" + key + "]");
 			return new SingleRunnerSettings.Job(this.paused && enabled, (this.scope != null) ? this.scope : scope,
-					(this.waitFor != null) ? notNegative(prefix + ".wait-for", this.waitFor) : null,
+					(this.waitFor != null) ? notNegative(prefix + ".wait-for", this.waitFor, WAIT) : null,
 					(this.minInterval != null) ? positive(prefix + ".min-interval", this.minInterval) : null,
 					(this.catchUp != null) ? positive(prefix + ".catch-up", this.catchUp) : null,
 					(this.maxRun != null) ? positive(prefix + ".max-run", this.maxRun) : null,

@@ -78,16 +78,7 @@ class SwitchedOffConfiguration {
 	 * Knows no jobs.
 	 */
 	@Endpoint(id = "advisorylocks", defaultAccess = Access.READ_ONLY)
-	static final class SwitchedOffEndpoint {
-
-		private final String namespace;
-
-		private final String instance;
-
-		SwitchedOffEndpoint(String namespace, String instance) {
-			this.namespace = namespace;
-			this.instance = instance;
-		}
+	record SwitchedOffEndpoint(String namespace, String instance) {
 
 		@ReadOperation
 		Map<String, Object> locks() {

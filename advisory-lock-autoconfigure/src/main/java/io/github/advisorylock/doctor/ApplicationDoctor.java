@@ -33,52 +33,24 @@ import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
  * methods say how they run in a fleet, and are called at all, and whether its annotated
  * methods can do what they are for.
  *
+ * @param beans the beans of the application
+ * @param methods returns its annotated methods, once all beans are there
+ * @param unguarded returns methods with the annotation of ShedLock that nothing guards,
+ * once all beans are there
+ * @param usedInCode whether code asks for locks or roles
+ * @param namespaceChosen whether its configuration names a namespace, be it the empty one
+ * @param namespaceText the text of that, or of the name of the application which stands
+ * for it, with its placeholders
+ * @param everyInstance packages, classes and methods that are known to run on every
+ * instance, though they have no annotation that says so
+ * @param severities what a finding leads to
  * @since 0.1.0
  */
-public final class ApplicationDoctor {
+public record ApplicationDoctor(ConfigurableListableBeanFactory beans, Supplier<List<SingleRunnerMethod>> methods,
+		Supplier<List<String>> unguarded, BooleanSupplier usedInCode, boolean namespaceChosen, String namespaceText,
+		List<String> everyInstance, Function<DoctorCheck, Severity> severities) {
 
 	private static final Log logger = LogFactory.getLog(ApplicationDoctor.class);
-
-	private final ConfigurableListableBeanFactory beans;
-
-	private final Supplier<List<SingleRunnerMethod>> methods;
-
-	private final Supplier<List<String>> unguarded;
-
-	private final BooleanSupplier usedInCode;
-
-	private final NamespaceExamination namespace;
-
-	private final FleetExamination fleet;
-
-	private final Function<DoctorCheck, Severity> severities;
-
-	/**
-	 * Create a doctor.
-	 * @param beans the beans of the application
-	 * @param methods returns its annotated methods, once all beans are there
-	 * @param unguarded returns methods with the annotation of ShedLock that nothing
-	 * guards, once all beans are there
-	 * @param usedInCode whether code asks for locks or roles
-	 * @param namespaceChosen whether its configuration names a namespace, be it the empty
-	 * one
-	 * @param namespaceText the text of that, or of the name of the application which
-	 * stands for it, with its placeholders
-	 * @param everyInstance packages, classes and methods that are known to run on every
-	 * instance, though they have no annotation that says so
-	 * @param severities what a finding leads to
-	 */
-	public ApplicationDoctor(ConfigurableListableBeanFactory beans, Supplier<List<SingleRunnerMethod>> methods,
-			Supplier<List<String>> unguarded, BooleanSupplier usedInCode, boolean namespaceChosen, String namespaceText,
-			List<String> everyInstance, Function<DoctorCheck, Severity> severities) {
-		this.beans = beans;
-		this.methods = methods;
-		this.unguarded = unguarded;
-		this.usedInCode = usedInCode;
-		this.namespace = new NamespaceExamination(namespaceChosen, namespaceText);
-		this.fleet = new FleetExamination(beans, everyInstance);
-		this.severities = severities;
-	}
 
 	/**
 	 * Look, once all beans are there.
@@ -86,10 +58,11 @@ public final class ApplicationDoctor {
 	public void examine() {
 		Findings findings = new Findings(this.severities, logger::warn, "");
 		List<SingleRunnerMethod> methods = this.methods.get();
-		this.fleet.examine(findings);
-		this.namespace.examine(methods, this.usedInCode, findings);
+		FleetExamination fleet = new FleetExamination(this.beans, this.everyInstance);
+		fleet.examine(findings);
+		new NamespaceExamination(this.namespaceChosen, this.namespaceText).examine(methods, this.usedInCode, findings);
 		if (!findings.isOff(DoctorCheck.RANDOM_CRON)) {
-			this.fleet.examineCrons(methods, findings);
+			fleet.examineCrons(methods, findings);
 		}
 		if (!findings.isOff(DoctorCheck.SELF_INVOCATION)) {
 			OwnCallExamination.examine(this.beans, methods, findings);

@@ -41,45 +41,24 @@ import org.springframework.scheduling.concurrent.ThreadPoolTaskScheduler;
  * Looks at database and application once, if anybody uses locks, and acts on what was
  * found as the properties say.
  *
+ * @param context the application
+ * @param pooledSchedulers its schedulers with threads of their own
+ * @param simpleSchedulers its schedulers that start a thread for each run
+ * @param schedules whether anything calls scheduled methods
+ * @param severities what a finding leads to
+ * @param place where that is, to stand before what is said of it: empty where there is
+ * one database
  * @since 0.1.0
  */
-public final class LockDoctor {
+public record LockDoctor(CheckContext context, List<ThreadPoolTaskScheduler> pooledSchedulers,
+		List<SimpleAsyncTaskScheduler> simpleSchedulers, boolean schedules, Function<DoctorCheck, Severity> severities,
+		String place) {
 
 	private static final Log logger = LogFactory.getLog(LockDoctor.class);
 
 	private static final int MOST_METHODS_IN_LINE = 20;
 
 	private static final int MOST_KEYS_OF_GROUP = 20;
-
-	private final CheckContext context;
-
-	private final SchedulerExamination scheduler;
-
-	private final Function<DoctorCheck, Severity> severities;
-
-	private final String place;
-
-	private final boolean schedules;
-
-	/**
-	 * Create a doctor.
-	 * @param context the application
-	 * @param pooledSchedulers its schedulers with threads of their own
-	 * @param simpleSchedulers its schedulers that start a thread for each run
-	 * @param schedules whether anything calls scheduled methods
-	 * @param severities what a finding leads to
-	 * @param place where that is, to stand before what is said of it: empty where there
-	 * is one database
-	 */
-	public LockDoctor(CheckContext context, List<ThreadPoolTaskScheduler> pooledSchedulers,
-			List<SimpleAsyncTaskScheduler> simpleSchedulers, boolean schedules,
-			Function<DoctorCheck, Severity> severities, String place) {
-		this.context = context;
-		this.scheduler = new SchedulerExamination(pooledSchedulers, simpleSchedulers);
-		this.severities = severities;
-		this.place = place;
-		this.schedules = schedules;
-	}
 
 	/**
 	 * Return a judge that refuses servers on which session locks guard nothing, at run
@@ -102,7 +81,7 @@ public final class LockDoctor {
 			PooledExamination.examine(this.context, findings);
 			TransactionExamination.examine(this.context, findings);
 			SessionExamination.examine(this.context, findings);
-			this.scheduler.examine(this.context, findings);
+			new SchedulerExamination(this.pooledSchedulers, this.simpleSchedulers).examine(this.context, findings);
 			TransactionExamination.examineTenants(this.context, findings);
 			examineKeys(findings);
 			String state = findings.act() ? "ready" : "used, with what is warned of above,";

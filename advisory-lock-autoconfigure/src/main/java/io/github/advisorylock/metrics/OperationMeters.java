@@ -42,9 +42,6 @@ import org.springframework.util.Assert;
  */
 final class OperationMeters {
 
-	private static final LockOutcome[] OUTCOMES = { LockOutcome.EXECUTED, LockOutcome.BUSY, LockOutcome.ALREADY_RAN,
-			LockOutcome.TOO_SOON, LockOutcome.PAUSED };
-
 	private final MeterRegistry registry;
 
 	private final LockExecutionObservationConvention convention;
@@ -64,7 +61,7 @@ final class OperationMeters {
 		this.registry = registry;
 		this.convention = convention;
 		this.operation = operation;
-		for (LockOutcome outcome : OUTCOMES) {
+		for (LockOutcome outcome : LockOutcome.values()) {
 			this.calls.put(outcome, timer(key, outcome, null));
 		}
 		this.active = LongTaskTimer.builder(name() + ".active").tags(tags(key, null, null)).register(registry);

@@ -21,10 +21,12 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.ZoneId;
 import java.time.ZoneOffset;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 import io.github.advisorylock.interceptor.CronTicks;
@@ -119,15 +121,18 @@ record MethodSchedule(String type, @Nullable String expression, @Nullable ZoneId
 	 * not: there the next call waits for the end of a run.
 	 */
 	@Nullable Duration period(Instant now) {
-		Duration longest = this.type.equals(FIXED_DELAY) ? null : this.interval;
-		Instant last = nextTick(now);
-		for (int i = 0; i < TICKS && last != null; i++) {
-			Instant next = nextTick(last);
-			Duration gap = (next != null) ? Duration.between(last, next) : null;
-			longest = (gap != null && (longest == null || gap.compareTo(longest) > 0)) ? gap : longest;
-			last = next;
-		}
-		return longest;
+		return Stream.concat(Stream.ofNullable(this.type.equals(FIXED_DELAY) ? null : this.interval), gaps(now, TICKS))
+			.max(Comparator.naturalOrder())
+			.orElse(null);
+	}
+
+	/**
+	 * Return the times between ticks that are to come.
+	 * @param most how many at most
+	 */
+	Stream<Duration> gaps(Instant now, int most) {
+		List<Instant> next = Stream.iterate(nextTick(now), Objects::nonNull, this::nextTick).limit(most + 1L).toList();
+		return IntStream.range(1, next.size()).mapToObj((i) -> Duration.between(next.get(i - 1), next.get(i)));
 	}
 
 	private static @Nullable Duration first(@Nullable Duration one, @Nullable Duration other) {

@@ -19,7 +19,7 @@ package io.github.advisorylock.ledger;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Comparator;
-import java.util.Objects;
+import java.util.stream.Stream;
 
 import io.github.advisorylock.annotation.SingleRunnerMethod;
 import org.apache.commons.logging.Log;
@@ -62,8 +62,8 @@ record MinIntervalCheck(StringValueResolver resolver) {
 		try {
 			return MethodSchedule.of(method.method(), this.resolver)
 				.stream()
-				.map(MinIntervalCheck::period)
-				.filter(Objects::nonNull)
+				.flatMap((schedule) -> Stream.concat(Stream.ofNullable(schedule.interval()),
+						schedule.gaps(Instant.now(), TICKS)))
 				.min(Comparator.naturalOrder())
 				.orElse(null);
 		}
@@ -71,18 +71,6 @@ record MinIntervalCheck(StringValueResolver resolver) {
 			logger.debug("The schedule of " + method + " can't be read: " + ex);
 			return null;
 		}
-	}
-
-	private static @Nullable Duration period(MethodSchedule schedule) {
-		Duration shortest = schedule.interval();
-		Instant last = schedule.nextTick(Instant.now());
-		for (int i = 0; i < TICKS && last != null; i++) {
-			Instant next = schedule.nextTick(last);
-			Duration gap = (next != null) ? Duration.between(last, next) : null;
-			shortest = (gap != null && (shortest == null || gap.compareTo(shortest) < 0)) ? gap : shortest;
-			last = next;
-		}
-		return shortest;
 	}
 
 }
