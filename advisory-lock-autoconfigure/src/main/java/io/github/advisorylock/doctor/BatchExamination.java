@@ -50,10 +50,7 @@ final class BatchExamination {
 			.filter((name) -> ClassUtils.isPresent(name, beans.getBeanClassLoader()))
 			.<Class<?>>map((name) -> ClassUtils.resolveClassName(name, beans.getBeanClassLoader()))
 			.toList();
-		if (types.isEmpty()) {
-			return;
-		}
-		if (isWithoutTransactions(beans)) {
+		if (types.isEmpty() || isWithoutTransactions(beans)) {
 			return;
 		}
 		methods.stream()

@@ -16,8 +16,6 @@
 
 package io.github.advisorylock.doctor;
 
-import org.springframework.util.Assert;
-
 /**
  * Something that the doctor does not like.
  *
@@ -26,11 +24,6 @@ import org.springframework.util.Assert;
  * @param action what to do about it
  */
 record Finding(DoctorCheck check, String problem, String action) {
-
-	Finding {
-		Assert.hasText(problem, "'problem' must not be empty");
-		Assert.hasText(action, "'action' must not be empty");
-	}
 
 	@Override
 	public String toString() {

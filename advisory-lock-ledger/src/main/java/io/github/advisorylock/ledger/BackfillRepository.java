@@ -26,9 +26,6 @@ import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
 
-import org.springframework.jdbc.core.namedparam.NamedParameterJdbcOperations;
-import org.springframework.jdbc.core.simple.JdbcClient;
-
 /**
  * Keeps the last backfill of each job, and owns the SQL of that. Nobody but the instance
  * that makes it writes its row while it is under way, and no run reads it.
@@ -49,16 +46,20 @@ record BackfillRepository(LedgerConnections connections, LedgerTables tables, Su
 	 * way
 	 */
 	Optional<Instant> begin(JobName job, Instant from, Instant to, int ticks, String by) {
-		return this.connections.apart((apart) -> statement(apart, job, """
-				INSERT INTO {backfill} AS b (namespace, key, from_at, to_at, ticks, instance, started_by)
-				SELECT :namespace, :key, CAST(:from AS timestamptz), CAST(:to AS timestamptz), :ticks, :instance, :by
-				WHERE NOT EXISTS (SELECT FROM {jobs} p
-				  WHERE p.namespace = :namespace AND p.key = :key AND p.paused_at IS NOT NULL)
-				ON CONFLICT (namespace, key) DO UPDATE SET from_at = excluded.from_at, to_at = excluded.to_at,
-				  ticks = excluded.ticks, done = 0, skipped = 0, current_tick = NULL, instance = excluded.instance,
-				  started_by = excluded.started_by, started_at = excluded.started_at, seen_at = excluded.seen_at,
-				  outcome = NULL, error_class = NULL, error = NULL
-				WHERE NOT""" + UNDER_WAY + " RETURNING b.started_at").param("from", from.atOffset(ZoneOffset.UTC))
+		return this.connections.apart((apart) -> this.tables
+			.statement(apart, job,
+					"""
+							INSERT INTO {backfill} AS b (namespace, key, from_at, to_at, ticks, instance, started_by)
+							SELECT :namespace, :key, CAST(:from AS timestamptz), CAST(:to AS timestamptz), :ticks, :instance, :by
+							WHERE NOT EXISTS (SELECT FROM {jobs} p
+							  WHERE p.namespace = :namespace AND p.key = :key AND p.paused_at IS NOT NULL)
+							ON CONFLICT (namespace, key) DO UPDATE SET from_at = excluded.from_at, to_at = excluded.to_at,
+							  ticks = excluded.ticks, done = 0, skipped = 0, current_tick = NULL, instance = excluded.instance,
+							  started_by = excluded.started_by, started_at = excluded.started_at, seen_at = excluded.seen_at,
+							  outcome = NULL, error_class = NULL, error = NULL
+							WHERE NOT"""
+							+ UNDER_WAY + " RETURNING b.started_at")
+			.param("from", from.atOffset(ZoneOffset.UTC))
 			.param("to", to.atOffset(ZoneOffset.UTC))
 			.param("ticks", ticks)
 			.param("instance", this.instance.get())
@@ -76,12 +77,13 @@ record BackfillRepository(LedgerConnections connections, LedgerTables tables, Su
 	boolean tell(JobName job, Instant startedAt, int done, int skipped, @Nullable Instant tick,
 			@Nullable String outcome, LedgerRun.@Nullable Failure failure) {
 		StorableText text = this.connections.text();
-		return this.connections.apart((apart) -> statement(apart, job, """
+		return this.connections.apart((apart) -> this.tables.statement(apart, job, """
 				UPDATE {backfill} b SET done = :done, skipped = :skipped, current_tick = CAST(:tick AS timestamptz),
 				  seen_at = pg_catalog.clock_timestamp(), outcome = :outcome, error_class = :errorClass, error = :error
 				WHERE b.namespace = :namespace AND b.key = :key
 				  AND b.started_at = CAST(:startedAt AS timestamptz) AND b.outcome IS NULL
-				""").param("done", done)
+				""")
+			.param("done", done)
 			.param("skipped", skipped)
 			.param("tick", (tick != null) ? tick.atOffset(ZoneOffset.UTC) : null, Types.TIMESTAMP_WITH_TIMEZONE)
 			.param("outcome", outcome, Types.VARCHAR)
@@ -96,7 +98,7 @@ record BackfillRepository(LedgerConnections connections, LedgerTables tables, Su
 	 * @return {@code false} if none of the job is under way
 	 */
 	boolean cancel(JobName job) {
-		return this.connections.apart((apart) -> statement(apart, job, """
+		return this.connections.apart((apart) -> this.tables.statement(apart, job, """
 				UPDATE {backfill} b SET outcome = 'CANCELLED', seen_at = pg_catalog.clock_timestamp()
 				WHERE b.namespace = :namespace AND b.key = :key AND""" + UNDER_WAY).update()) == 1;
 	}
@@ -105,16 +107,13 @@ record BackfillRepository(LedgerConnections connections, LedgerTables tables, Su
 	 * Return the last backfill of a job.
 	 */
 	Optional<LedgerJob.Backfill> find(JobName job) {
-		return this.connections.reading((reading) -> statement(reading, job,
-				"SELECT b.*, CASE WHEN b.outcome IS NULL AND NOT " + UNDER_WAY
-						+ " THEN 'ABANDONED' ELSE b.outcome END AS ended FROM {backfill} b "
-						+ "WHERE b.namespace = :namespace AND b.key = :key")
+		return this.connections.reading((reading) -> this.tables
+			.statement(reading, job,
+					"SELECT b.*, CASE WHEN b.outcome IS NULL AND NOT " + UNDER_WAY
+							+ " THEN 'ABANDONED' ELSE b.outcome END AS ended FROM {backfill} b "
+							+ "WHERE b.namespace = :namespace AND b.key = :key")
 			.query(BackfillRepository::state)
 			.optional());
-	}
-
-	private JdbcClient.StatementSpec statement(NamedParameterJdbcOperations jdbc, JobName job, String sql) {
-		return this.tables.statement(jdbc, job, sql);
 	}
 
 	private static LedgerJob.Backfill state(ResultSet row, int number) throws SQLException {

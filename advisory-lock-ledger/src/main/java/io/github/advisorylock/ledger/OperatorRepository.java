@@ -34,7 +34,6 @@ import org.jspecify.annotations.Nullable;
 
 import org.springframework.jdbc.core.RowCallbackHandler;
 import org.springframework.jdbc.core.namedparam.NamedParameterJdbcOperations;
-import org.springframework.jdbc.core.simple.JdbcClient;
 
 /**
  * Writes what operators want of jobs, and owns the SQL of that. Pauses have a table of
@@ -49,7 +48,7 @@ record OperatorRepository(LedgerConnections connections, LedgerTables tables) {
 	 * @return {@code false} if there is no job and no run of that name
 	 */
 	boolean pause(JobName name, String by, @Nullable String reason) {
-		return this.connections.apart((apart) -> statement(apart, name, """
+		return this.connections.apart((apart) -> this.tables.statement(apart, name, """
 				WITH known AS MATERIALIZED (
 				  SELECT j.namespace, j.key FROM {job} j WHERE j.namespace = :namespace AND j.key = :key
 				    AND j.recorded AND j.template IS DISTINCT FROM j.key
@@ -63,7 +62,8 @@ record OperatorRepository(LedgerConnections connections, LedgerTables tables) {
 				ON CONFLICT (namespace, key) DO UPDATE SET paused_at = coalesce(p.paused_at, excluded.paused_at),
 				  paused_by = CASE WHEN p.paused_at IS NULL THEN excluded.paused_by ELSE p.paused_by END,
 				  reason = CASE WHEN p.paused_at IS NULL THEN excluded.reason ELSE p.reason END
-				""").param("by", this.connections.text().of(by))
+				""")
+			.param("by", this.connections.text().of(by))
 			.param("reason", this.connections.text().ofNullable(reason), Types.VARCHAR)
 			.update()) == 1;
 	}
@@ -73,7 +73,7 @@ record OperatorRepository(LedgerConnections connections, LedgerTables tables) {
 	 * @return {@code false} if there is no job of that name
 	 */
 	boolean resume(JobName name) {
-		return this.connections.apart((apart) -> statement(apart, name, """
+		return this.connections.apart((apart) -> this.tables.statement(apart, name, """
 				WITH paused AS MATERIALIZED (
 				  SELECT p.key FROM {pause} p WHERE p.namespace = :namespace AND p.key IN (:key, '')
 				), unlocked AS MATERIALIZED (
@@ -99,18 +99,19 @@ record OperatorRepository(LedgerConnections connections, LedgerTables tables) {
 	 * @return how many there are
 	 */
 	int pauseAll(String namespace, String by, @Nullable String reason) {
-		return this.connections.apart((apart) -> statement(apart, new JobName(namespace, ""),
-				"""
-						WITH excepted AS (
-						  DELETE FROM {pause} p WHERE p.namespace = :namespace AND p.key <> :key AND p.paused_at IS NULL
-						), paused AS (
-						  INSERT INTO {pause} (namespace, key, paused_at, paused_by, reason)
-						  VALUES (:namespace, :key, pg_catalog.clock_timestamp(), :by, :reason)
-						  ON CONFLICT (namespace, key) DO UPDATE SET paused_at = excluded.paused_at, paused_by = excluded.paused_by,
-						    reason = excluded.reason
-						)
-						SELECT count(*) FROM {job} j WHERE j.namespace = :namespace AND j.template IS NULL AND j.recorded
-						""")
+		return this.connections.apart((apart) -> this.tables
+			.statement(apart, new JobName(namespace, ""),
+					"""
+							WITH excepted AS (
+							  DELETE FROM {pause} p WHERE p.namespace = :namespace AND p.key <> :key AND p.paused_at IS NULL
+							), paused AS (
+							  INSERT INTO {pause} (namespace, key, paused_at, paused_by, reason)
+							  VALUES (:namespace, :key, pg_catalog.clock_timestamp(), :by, :reason)
+							  ON CONFLICT (namespace, key) DO UPDATE SET paused_at = excluded.paused_at, paused_by = excluded.paused_by,
+							    reason = excluded.reason
+							)
+							SELECT count(*) FROM {job} j WHERE j.namespace = :namespace AND j.template IS NULL AND j.recorded
+							""")
 			.param("by", this.connections.text().of(by))
 			.param("reason", this.connections.text().ofNullable(reason), Types.VARCHAR)
 			.query(Integer.class)
@@ -122,23 +123,24 @@ record OperatorRepository(LedgerConnections connections, LedgerTables tables) {
 	 * @return how many it held for, empty if there was none
 	 */
 	Optional<Integer> resumeAll(String namespace) {
-		return this.connections.apart((apart) -> statement(apart, new JobName(namespace, ""),
-				"""
-						WITH ended AS (
-						  DELETE FROM {pause} p WHERE p.namespace = :namespace AND (p.key = :key OR p.paused_at IS NULL) RETURNING p.key
-						), unlocked AS MATERIALIZED (
-						  SELECT j.namespace, j.key FROM {job} j WHERE j.namespace = :namespace AND j.template IS NULL AND j.recorded
-						    AND EXISTS (SELECT FROM {pause} a WHERE a.namespace = :namespace AND a.key = :key)
-						    AND NOT EXISTS (SELECT FROM {pause} p WHERE p.namespace = j.namespace AND p.key = j.key)
-						  FOR NO KEY UPDATE OF j SKIP LOCKED
-						), told AS (
-						  UPDATE {job} j SET resumed_at = pg_catalog.clock_timestamp() FROM unlocked u
-						  WHERE j.namespace = u.namespace AND j.key = u.key
-						)
-						SELECT count(*) FROM {job} j WHERE j.namespace = :namespace AND j.template IS NULL AND j.recorded
-						  AND NOT EXISTS (SELECT FROM {pause} p WHERE p.namespace = j.namespace AND p.key = j.key)
-						HAVING EXISTS (SELECT FROM ended e WHERE e.key = :key)
-						""")
+		return this.connections.apart((apart) -> this.tables
+			.statement(apart, new JobName(namespace, ""),
+					"""
+							WITH ended AS (
+							  DELETE FROM {pause} p WHERE p.namespace = :namespace AND (p.key = :key OR p.paused_at IS NULL) RETURNING p.key
+							), unlocked AS MATERIALIZED (
+							  SELECT j.namespace, j.key FROM {job} j WHERE j.namespace = :namespace AND j.template IS NULL AND j.recorded
+							    AND EXISTS (SELECT FROM {pause} a WHERE a.namespace = :namespace AND a.key = :key)
+							    AND NOT EXISTS (SELECT FROM {pause} p WHERE p.namespace = j.namespace AND p.key = j.key)
+							  FOR NO KEY UPDATE OF j SKIP LOCKED
+							), told AS (
+							  UPDATE {job} j SET resumed_at = pg_catalog.clock_timestamp() FROM unlocked u
+							  WHERE j.namespace = u.namespace AND j.key = u.key
+							)
+							SELECT count(*) FROM {job} j WHERE j.namespace = :namespace AND j.template IS NULL AND j.recorded
+							  AND NOT EXISTS (SELECT FROM {pause} p WHERE p.namespace = j.namespace AND p.key = j.key)
+							HAVING EXISTS (SELECT FROM ended e WHERE e.key = :key)
+							""")
 			.query(Integer.class)
 			.optional());
 	}
@@ -151,23 +153,24 @@ record OperatorRepository(LedgerConnections connections, LedgerTables tables) {
 	 * @return {@code false} if no instance of that name lives
 	 */
 	boolean drain(JobName name, @Nullable String by) {
-		return this.connections.apart((apart) -> statement(apart, name,
-				"""
-						WITH latest AS (
-						  SELECT o.born_at FROM {instance} o WHERE o.namespace = :namespace AND o.instance = :key AND o.stopped_at IS NULL
-						    AND (o.seen_at > pg_catalog.clock_timestamp() - INTERVAL '35 seconds' OR EXISTS (
-						      SELECT FROM pg_catalog.pg_stat_activity a
-						      WHERE a.datname = pg_catalog.current_database() AND a.application_name LIKE 'al:%@%'
-						        AND pg_catalog.split_part(a.application_name, '@', -1)
-						          = pg_catalog.right(pg_catalog.regexp_replace(o.instance, '[^ -~]', '?', 'g'), 28)))
-						  ORDER BY o.started_at DESC LIMIT 1
-						)
-						UPDATE {instance} i SET drained_by = CASE WHEN i.drained_at IS NOT NULL AND :by IS NOT NULL THEN i.drained_by
-						    ELSE :by END,
-						  drained_at = CASE WHEN :by IS NOT NULL THEN coalesce(i.drained_at, pg_catalog.clock_timestamp()) END
-						FROM latest l WHERE i.namespace = :namespace AND i.instance = :key AND i.born_at = l.born_at
-						"""
-					.replace(":by", "CAST(:by AS text)"))
+		return this.connections.apart((apart) -> this.tables
+			.statement(apart, name,
+					"""
+							WITH latest AS (
+							  SELECT o.born_at FROM {instance} o WHERE o.namespace = :namespace AND o.instance = :key AND o.stopped_at IS NULL
+							    AND (o.seen_at > pg_catalog.clock_timestamp() - INTERVAL '35 seconds' OR EXISTS (
+							      SELECT FROM pg_catalog.pg_stat_activity a
+							      WHERE a.datname = pg_catalog.current_database() AND a.application_name LIKE 'al:%@%'
+							        AND pg_catalog.split_part(a.application_name, '@', -1)
+							          = pg_catalog.right(pg_catalog.regexp_replace(o.instance, '[^ -~]', '?', 'g'), 28)))
+							  ORDER BY o.started_at DESC LIMIT 1
+							)
+							UPDATE {instance} i SET drained_by = CASE WHEN i.drained_at IS NOT NULL AND :by IS NOT NULL THEN i.drained_by
+							    ELSE :by END,
+							  drained_at = CASE WHEN :by IS NOT NULL THEN coalesce(i.drained_at, pg_catalog.clock_timestamp()) END
+							FROM latest l WHERE i.namespace = :namespace AND i.instance = :key AND i.born_at = l.born_at
+							"""
+						.replace(":by", "CAST(:by AS text)"))
 			.param("by", this.connections.text().ofNullable(by), Types.VARCHAR)
 			.update()) == 1;
 	}
@@ -178,7 +181,7 @@ record OperatorRepository(LedgerConnections connections, LedgerTables tables) {
 	 * @return the tick, or empty if there is no such one, or the job runs or is paused
 	 */
 	Optional<Instant> retry(JobName name, @Nullable Instant meant) {
-		return this.connections.apart((apart) -> statement(apart, name, """
+		return this.connections.apart((apart) -> this.tables.statement(apart, name, """
 				WITH unlocked AS MATERIALIZED (
 				  SELECT j.namespace, j.key FROM {job} j WHERE j.namespace = :namespace AND j.key = :key
 				    AND j.open_tick = coalesce(CAST(:meant AS timestamptz), j.open_tick) AND NOT EXISTS (
@@ -229,7 +232,7 @@ record OperatorRepository(LedgerConnections connections, LedgerTables tables) {
 	 * @return the schedule, empty if there is no job of that name
 	 */
 	Optional<InCode> inCode(JobName name) {
-		return this.connections.apart((apart) -> statement(apart, name, """
+		return this.connections.apart((apart) -> this.tables.statement(apart, name, """
 				SELECT j.recorded AND j.template IS DISTINCT FROM j.key AS recorded, s.count, s.one ->> 'type' AS type,
 				  s.one ->> 'expression' AS expression, s.one ->> 'zone' AS zone, s.one ->> 'interval' AS interval,
 				  pg_catalog.clock_timestamp() AS clock
@@ -254,23 +257,24 @@ record OperatorRepository(LedgerConnections connections, LedgerTables tables) {
 			@Nullable String reason) {
 		return this.connections.inTransaction((jdbc) -> {
 			jdbc.getJdbcOperations().execute(this.tables.in("LOCK TABLE {schedule} IN SHARE ROW EXCLUSIVE MODE"));
-			statement(jdbc, name, """
+			this.tables.statement(jdbc, name, """
 					DELETE FROM {schedule} s WHERE s.namespace = :namespace AND s.key = :key
 					  AND (s.effective_at > pg_catalog.clock_timestamp() OR s.effective_at < (
 					    SELECT o.effective_at FROM {schedule} o WHERE o.namespace = :namespace AND o.key = :key
 					    ORDER BY o.effective_at DESC OFFSET 50 LIMIT 1))
 					""").update();
-			return statement(jdbc, name,
-					"""
-							INSERT INTO {schedule} AS s (namespace, key, expression, zone, effective_at, changed_at, changed_by, reason,
-							  schedules)
-							SELECT :namespace, :key, :expression, :zone,
-							  pg_catalog.date_trunc('second', pg_catalog.clock_timestamp() + INTERVAL '31 seconds'),
-							  greatest(pg_catalog.clock_timestamp(), (SELECT pg_catalog.max(o.changed_at) + INTERVAL '1 microsecond'
-							    FROM {schedule} o WHERE o.namespace = :namespace AND o.key = :key)), :by, :reason,
-							  (SELECT j.schedules FROM {job} j WHERE j.namespace = :namespace AND j.key = :key)
-							RETURNING s.effective_at, pg_catalog.pg_notify('advisory_lock_cancel', 'schedule')
-							""")
+			return this.tables
+				.statement(jdbc, name,
+						"""
+								INSERT INTO {schedule} AS s (namespace, key, expression, zone, effective_at, changed_at, changed_by, reason,
+								  schedules)
+								SELECT :namespace, :key, :expression, :zone,
+								  pg_catalog.date_trunc('second', pg_catalog.clock_timestamp() + INTERVAL '31 seconds'),
+								  greatest(pg_catalog.clock_timestamp(), (SELECT pg_catalog.max(o.changed_at) + INTERVAL '1 microsecond'
+								    FROM {schedule} o WHERE o.namespace = :namespace AND o.key = :key)), :by, :reason,
+								  (SELECT j.schedules FROM {job} j WHERE j.namespace = :namespace AND j.key = :key)
+								RETURNING s.effective_at, pg_catalog.pg_notify('advisory_lock_cancel', 'schedule')
+								""")
 				.param("expression", expression, Types.VARCHAR)
 				.param("zone", zone, Types.VARCHAR)
 				.param("by", this.connections.text().of(by))
@@ -284,14 +288,15 @@ record OperatorRepository(LedgerConnections connections, LedgerTables tables) {
 	 * Write when a job is called next, unless a run is at it, which does.
 	 */
 	void planned(JobName name, @Nullable Instant next) {
-		this.connections.apart((apart) -> statement(apart, name, """
+		this.connections.apart((apart) -> this.tables.statement(apart, name, """
 				WITH unlocked AS MATERIALIZED (
 				  SELECT j.namespace, j.key FROM {job} j WHERE j.namespace = :namespace AND j.key = :key
 				  FOR NO KEY UPDATE SKIP LOCKED
 				)
 				UPDATE {job} j SET next_at = CAST(:next AS timestamptz) FROM unlocked u
 				WHERE j.namespace = u.namespace AND j.key = u.key
-				""").param("next", (next != null) ? next.atOffset(ZoneOffset.UTC) : null, Types.TIMESTAMP_WITH_TIMEZONE)
+				""")
+			.param("next", (next != null) ? next.atOffset(ZoneOffset.UTC) : null, Types.TIMESTAMP_WITH_TIMEZONE)
 			.update());
 	}
 
@@ -301,7 +306,7 @@ record OperatorRepository(LedgerConnections connections, LedgerTables tables) {
 	 * @return {@code false} if there is no job of that name whose runs are all over
 	 */
 	boolean forget(JobName name) {
-		return this.connections.apart((apart) -> statement(apart, name, """
+		return this.connections.apart((apart) -> this.tables.statement(apart, name, """
 				WITH forgotten AS (
 				  DELETE FROM {job} j WHERE j.namespace = :namespace AND j.key = :key
 				    AND coalesce(j.last_started_at, '-infinity') <= coalesce(j.last_finished_at, '-infinity')
@@ -329,29 +334,30 @@ record OperatorRepository(LedgerConnections connections, LedgerTables tables) {
 	 * somebody else has kept it
 	 */
 	@Nullable Instant keep(JobName name, String lock, Duration time, @Nullable Instant own, Duration remember) {
-		return this.connections.apart((apart) -> statement(apart, name,
-				"""
-						WITH others AS MATERIALIZED (
-						  SELECT FROM {job} j WHERE j.namespace = :namespace AND j.key = :key
-						    AND j.held_until > pg_catalog.clock_timestamp()
-						    AND j.held_since <= pg_catalog.clock_timestamp() + INTERVAL '1 minute'
-						    AND j.held_until IS DISTINCT FROM CAST(:own AS timestamptz)
-						), kept AS (
-						  INSERT INTO {job} AS j (namespace, key, lock, held_since, held_until, remember_until)
-						  SELECT :namespace, :key, :lock, pg_catalog.clock_timestamp(),
-						    pg_catalog.clock_timestamp() + CAST(:time AS bigint) * INTERVAL '1 microsecond',
-						    pg_catalog.clock_timestamp() + CAST(:remember AS bigint) * INTERVAL '1 microsecond'
-						  WHERE :wanted AND NOT EXISTS (SELECT FROM others)
-						  ON CONFLICT (namespace, key) DO UPDATE SET held_since = excluded.held_since, held_until = excluded.held_until,
-						    remember_until = CASE WHEN j.remember_until IS NOT NULL THEN greatest(j.remember_until, excluded.remember_until) END
-						  WHERE j.held_until IS NULL OR j.held_until <= pg_catalog.clock_timestamp()
-						    OR j.held_since > pg_catalog.clock_timestamp() + INTERVAL '1 minute'
-						    OR j.held_until = CAST(:own AS timestamptz)
-						  RETURNING j.held_until
-						)
-						SELECT CASE WHEN EXISTS (SELECT FROM others) THEN NULL WHEN :wanted THEN (SELECT k.held_until FROM kept k)
-						  ELSE pg_catalog.clock_timestamp() END AS held_until
-						""")
+		return this.connections.apart((apart) -> this.tables
+			.statement(apart, name,
+					"""
+							WITH others AS MATERIALIZED (
+							  SELECT FROM {job} j WHERE j.namespace = :namespace AND j.key = :key
+							    AND j.held_until > pg_catalog.clock_timestamp()
+							    AND j.held_since <= pg_catalog.clock_timestamp() + INTERVAL '1 minute'
+							    AND j.held_until IS DISTINCT FROM CAST(:own AS timestamptz)
+							), kept AS (
+							  INSERT INTO {job} AS j (namespace, key, lock, held_since, held_until, remember_until)
+							  SELECT :namespace, :key, :lock, pg_catalog.clock_timestamp(),
+							    pg_catalog.clock_timestamp() + CAST(:time AS bigint) * INTERVAL '1 microsecond',
+							    pg_catalog.clock_timestamp() + CAST(:remember AS bigint) * INTERVAL '1 microsecond'
+							  WHERE :wanted AND NOT EXISTS (SELECT FROM others)
+							  ON CONFLICT (namespace, key) DO UPDATE SET held_since = excluded.held_since, held_until = excluded.held_until,
+							    remember_until = CASE WHEN j.remember_until IS NOT NULL THEN greatest(j.remember_until, excluded.remember_until) END
+							  WHERE j.held_until IS NULL OR j.held_until <= pg_catalog.clock_timestamp()
+							    OR j.held_since > pg_catalog.clock_timestamp() + INTERVAL '1 minute'
+							    OR j.held_until = CAST(:own AS timestamptz)
+							  RETURNING j.held_until
+							)
+							SELECT CASE WHEN EXISTS (SELECT FROM others) THEN NULL WHEN :wanted THEN (SELECT k.held_until FROM kept k)
+							  ELSE pg_catalog.clock_timestamp() END AS held_until
+							""")
 			.param("lock", lock)
 			.param("time", LedgerSettings.micros(time))
 			.param("remember", LedgerSettings.micros(time.plus(remember)))
@@ -360,10 +366,6 @@ record OperatorRepository(LedgerConnections connections, LedgerTables tables) {
 			.query((row, number) -> Optional.ofNullable(LedgerTables.instant(row, "held_until")))
 			.single()
 			.orElse(null));
-	}
-
-	private JdbcClient.StatementSpec statement(NamedParameterJdbcOperations jdbc, JobName name, String sql) {
-		return this.tables.statement(jdbc, name, sql);
 	}
 
 	/**

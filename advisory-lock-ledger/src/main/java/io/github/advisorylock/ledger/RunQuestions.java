@@ -35,7 +35,6 @@ import io.github.advisorylock.ledger.LedgerRun.Answer;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.jdbc.core.namedparam.NamedParameterJdbcOperations;
-import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.jdbc.support.SqlArrayValue;
 
 /**
@@ -112,7 +111,7 @@ final class RunQuestions {
 	List<Answer> ask(String lock, Runnable wake, Predicate<List<Answer>> enough, Duration patience) {
 		long begin = System.nanoTime();
 		long id = this.connections
-			.apart((apart) -> statement(apart, ASK).param("lock", lock).query(Long.class).single());
+			.apart((apart) -> this.tables.statement(apart, ASK).param("lock", lock).query(Long.class).single());
 		try {
 			List<Answer> answers = List.of();
 			for (int pauses = 0; !enough.test(answers) && System.nanoTime() - begin < patience.toNanos()
@@ -121,13 +120,15 @@ final class RunQuestions {
 					wake.run();
 				}
 				LockSupport.parkNanos(this, Duration.ofMillis(PAUSE_MILLIS).toNanos());
-				answers = this.connections
-					.apart((apart) -> statement(apart, ANSWERS).param("id", id).query(RunQuestions::read).list());
+				answers = this.connections.apart((apart) -> this.tables.statement(apart, ANSWERS)
+					.param("id", id)
+					.query(RunQuestions::read)
+					.list());
 			}
 			return answers;
 		}
 		finally {
-			this.connections.apart((apart) -> statement(apart, END).param("id", id).update());
+			this.connections.apart((apart) -> this.tables.statement(apart, END).param("id", id).update());
 		}
 	}
 
@@ -144,7 +145,7 @@ final class RunQuestions {
 	 */
 	void answer(Function<String, List<Run.Stack>> stacks, Hold.SideConnection side) {
 		this.connections.aside(side, (jdbc) -> {
-			List<Question> open = statement(jdbc, OPEN)
+			List<Question> open = this.tables.statement(jdbc, OPEN)
 				.query((row, number) -> new Question(row.getLong("id"), row.getString("lock")))
 				.list();
 			this.answered.retainAll(open.stream().map(Question::id).toList());
@@ -157,7 +158,8 @@ final class RunQuestions {
 
 	private void answer(NamedParameterJdbcOperations jdbc, long id, List<Run.Stack> stacks) {
 		if (!stacks.isEmpty()) {
-			statement(jdbc, ANSWER).param("id", id)
+			this.tables.statement(jdbc, ANSWER)
+				.param("id", id)
 				.param("instances", array(stacks, (stack) -> this.instance.get()))
 				.param("threads", array(stacks, (stack) -> text(stack.thread())))
 				.param("states", array(stacks, (stack) -> (stack.state() != null) ? stack.state().name() : null))
@@ -183,10 +185,6 @@ final class RunQuestions {
 
 	private @Nullable String text(@Nullable String text) {
 		return this.connections.text().ofNullable(text);
-	}
-
-	private JdbcClient.StatementSpec statement(NamedParameterJdbcOperations jdbc, String sql) {
-		return JdbcClient.create(jdbc).sql(this.tables.in(sql));
 	}
 
 	/**

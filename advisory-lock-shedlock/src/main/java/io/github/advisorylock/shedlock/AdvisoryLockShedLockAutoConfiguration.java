@@ -92,12 +92,6 @@ public final class AdvisoryLockShedLockAutoConfiguration {
 		AdvisoryLockProvider advisoryLockProvider(AdvisoryLockOperations operations, ObjectProvider<RunLedger> ledger,
 				AdvisoryLockProperties properties, ApplicationEventPublisher eventPublisher,
 				LockScheduler.Threads threads) {
-			return provider(operations, ledger, properties, eventPublisher, threads);
-		}
-
-		static AdvisoryLockProvider provider(AdvisoryLockOperations operations, ObjectProvider<RunLedger> ledger,
-				AdvisoryLockProperties properties, ApplicationEventPublisher eventPublisher,
-				LockScheduler.Threads threads) {
 			return new AdvisoryLockProvider(operations, ledger(ledger, properties), eventPublisher::publishEvent,
 					threads);
 		}
@@ -118,7 +112,8 @@ public final class AdvisoryLockShedLockAutoConfiguration {
 		AdvisoryLockProvider advisoryLockProvider(AdvisoryLockOperations operations, ObjectProvider<RunLedger> ledger,
 				AdvisoryLockProperties properties, ApplicationEventPublisher eventPublisher,
 				LockScheduler.Threads threads) {
-			return OneLockConfiguration.provider(operations, ledger, properties, eventPublisher, threads);
+			return new AdvisoryLockProvider(operations, ledger(ledger, properties), eventPublisher::publishEvent,
+					threads);
 		}
 
 		@Bean
