@@ -311,6 +311,33 @@ final class JobTable {
 	}
 
 	/**
+	 * Tell why something that operators want is none of the actions of a job.
+	 */
+	static String whyNot(JobDescriptor job, String state) {
+		String key = AdvisoryLockKey.display(job.key());
+		return switch (state) {
+			case OperatorActions.RUNNING ->
+				"Failed to run '" + key + "' now: this instance has no method of that key which is "
+						+ "recorded in the ledger and takes no arguments";
+			case OperatorActions.RETRIED ->
+				"Failed to retry a tick of '" + key + "': it has none that was tried and not completed, or it "
+						+ "runs, or is paused, or no instance would try that tick again";
+			case OperatorActions.BACKFILLED -> "Failed to backfill '" + key
+					+ "': it is paused, or this instance has no method of that key that the ledger records, with one "
+					+ "cron schedule, without arguments, and with 'once' as PER_TICK or AUTO";
+			case OperatorActions.PAUSED, OperatorActions.RESUMED ->
+				"Failed to change '" + key + "': it is not recorded in the ledger";
+			case OperatorActions.FORGOTTEN -> "Failed to forget '" + key
+					+ "': it runs, or has a method on this instance, or is not recorded in the ledger";
+			default ->
+				"Unknown state '" + AdvisoryLockKey.display(state) + "': choose '" + OperatorActions.RUNNING + "', '"
+						+ OperatorActions.RETRIED + "', '" + OperatorActions.PAUSED + "', '" + OperatorActions.RESUMED
+						+ "', '" + OperatorActions.RESCHEDULED + "', '" + OperatorActions.FORGOTTEN + "', '"
+						+ OperatorActions.BACKFILLED + "' or '" + OperatorActions.CANCELLED + "'";
+		};
+	}
+
+	/**
 	 * Which of several runs is meant can't be said.
 	 */
 	private static boolean isCancellable(@Nullable SingleRunnerMethod method, List<HolderDescriptor> holders) {

@@ -161,7 +161,7 @@ final class OperatorActions {
 		if (subject.span() != null) {
 			return backfill(job, subject.span(), reason, user, redaction);
 		}
-		Assert.isTrue(this.registry.isWritable() && job.actions().contains(state), () -> reason(job, state));
+		Assert.isTrue(this.registry.isWritable() && job.actions().contains(state), () -> JobTable.whyNot(job, state));
 		Assert.isTrue(reason == null || state.equals(PAUSED),
 				"'reason' is for states '" + PAUSED + "' and '" + RESCHEDULED + "' only");
 		boolean drained = this.application.threads().instance().isDrained();
@@ -241,7 +241,7 @@ final class OperatorActions {
 		}
 		return refused(() -> {
 			Assert.state(this.registry.isWritable() && job.actions().contains(BACKFILLED),
-					() -> reason(job, BACKFILLED));
+					() -> JobTable.whyNot(job, BACKFILLED));
 			JobName name = name(job);
 			Supplier<LockOutcome> backfill = this.registry.ledger()
 				.backfill(name, span.from(), span.to(), span.again(), user);
@@ -405,26 +405,6 @@ final class OperatorActions {
 	private void audit(String act, String user, Map<String, Object> details) {
 		this.eventPublisher
 			.publishEvent(new AuditApplicationEvent(user, "ADVISORY_LOCK_" + act.toUpperCase(Locale.ROOT), details));
-	}
-
-	private static String reason(JobDescriptor job, String state) {
-		String key = AdvisoryLockKey.display(job.key());
-		return switch (state) {
-			case RUNNING -> "Failed to run '" + key + "' now: this instance has no method of that key which is "
-					+ "recorded in the ledger and takes no arguments";
-			case RETRIED ->
-				"Failed to retry a tick of '" + key + "': it has none that was tried and not completed, or it "
-						+ "runs, or is paused, or no instance would try that tick again";
-			case BACKFILLED -> "Failed to backfill '" + key
-					+ "': it is paused, or this instance has no method of that key that the ledger records, with one "
-					+ "cron schedule, without arguments, and with 'once' as PER_TICK or AUTO";
-			case PAUSED, RESUMED -> "Failed to change '" + key + "': it is not recorded in the ledger";
-			case FORGOTTEN -> "Failed to forget '" + key
-					+ "': it runs, or has a method on this instance, or is not recorded in the ledger";
-			default -> "Unknown state '" + AdvisoryLockKey.display(state) + "': choose '" + RUNNING + "', '" + RETRIED
-					+ "', '" + PAUSED + "', '" + RESUMED + "', '" + RESCHEDULED + "', '" + FORGOTTEN + "', '"
-					+ BACKFILLED + "' or '" + CANCELLED + "'";
-		};
 	}
 
 	/**
