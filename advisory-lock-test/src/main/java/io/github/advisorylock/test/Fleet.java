@@ -264,6 +264,7 @@ public final class Fleet {
 		FleetInstance thawed = live(instance);
 		Assert.state(thawed.isFrozen(), () -> "Instance " + instance + " is not frozen");
 		thawed.thaw();
+		this.elections.thawed(thawed);
 		log(thawed + " goes on");
 	}
 

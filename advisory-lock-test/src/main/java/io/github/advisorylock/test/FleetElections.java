@@ -176,13 +176,13 @@ final class FleetElections {
 	}
 
 	/**
-	 * Who has left a shard to others has no share for as long.
+	 * Who has left a shard to others has no share for as long, nor has whoever is frozen.
 	 */
 	private int share(Role role) {
 		Instant now = this.fleet.now();
 		List<String> parts = parts(role.undivided);
 		int members = (int) role.candidates.stream()
-			.filter((candidate) -> candidate.isLive()
+			.filter((candidate) -> candidate.mayBegin()
 					&& parts.stream().noneMatch((part) -> known(part).isLeftToOthersBy(candidate, now)))
 			.count();
 		return (role.shards + Math.max(1, members) - 1) / Math.max(1, members);
@@ -232,10 +232,24 @@ final class FleetElections {
 				electAfter(name, Duration.ZERO);
 			}
 			else if (name.endsWith("#0")) {
-				this.fleet.time().at(this.fleet.now().plus(LOOK), null, () -> balance(role));
+				balanceLater(role);
 			}
 		}
 		return role;
+	}
+
+	/**
+	 * An instance whose machine was frozen runs for its roles again.
+	 */
+	void thawed(FleetInstance instance) {
+		this.roles.values()
+			.stream()
+			.filter((role) -> role.shards > 0 && role.candidates.contains(instance))
+			.forEach(this::balanceLater);
+	}
+
+	private void balanceLater(Role role) {
+		this.fleet.time().at(this.fleet.now().plus(LOOK), null, () -> balance(role));
 	}
 
 	/**
