@@ -21,6 +21,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.IntFunction;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
@@ -218,10 +219,12 @@ final class KeyTemplate {
 
 	/**
 	 * Check that the expressions read only what arguments have got.
-	 * @param types the types of the parameters by their names
+	 * @param type knows the types of the parameters
 	 * @throws IllegalArgumentException if an argument can't have it
 	 */
-	void checkProperties(Map<String, ResolvableType> types) {
+	void checkProperties(IntFunction<ResolvableType> type) {
+		Map<String, ResolvableType> types = new HashMap<>();
+		this.parameters.forEach((name, index) -> types.put(name, type.apply(index)));
 		ArgumentProperties properties = new ArgumentProperties(types);
 		for (Expression part : this.parts) {
 			if (part instanceof SpelExpression spel) {

@@ -136,7 +136,7 @@ public class SingleRunnerAnnotationBeanPostProcessor extends AbstractBeanFactory
 		this.operationSource = new AnnotationSingleRunnerOperationSource(settings, placeholders);
 		this.interceptor = new SingleRunnerInterceptor(this.operationSource, operations,
 				SingletonSupplier.ofNullable(observer), eventPublisher);
-		this.methods = new SingleRunnerMethodRegistry(this.operationSource, placeholders, this.interceptor);
+		this.methods = new SingleRunnerMethodRegistry(this.operationSource, this.interceptor);
 		List<AnnotatedMethods> all = Stream.concat(others.stream(), Stream.of(this.methods)).toList();
 		this.finder = new AnnotatedMethodFinder(
 				all.stream().<Class<? extends Annotation>>map(AnnotatedMethods::annotation).toList());

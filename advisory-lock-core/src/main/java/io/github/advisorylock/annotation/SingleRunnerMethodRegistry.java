@@ -28,7 +28,6 @@ import io.github.advisorylock.interceptor.SingleRunnerOperation;
 import org.aopalliance.aop.Advice;
 
 import org.springframework.core.annotation.AnnotationConfigurationException;
-import org.springframework.util.StringValueResolver;
 
 /**
  * The annotated methods of the application's beans, each checked when its bean is
@@ -54,10 +53,9 @@ final class SingleRunnerMethodRegistry extends AnnotatedMethods {
 	 */
 	private final Map<Object, List<SingleRunnerMethod>> keys = new HashMap<>();
 
-	SingleRunnerMethodRegistry(AnnotationSingleRunnerOperationSource operationSource, StringValueResolver placeholders,
-			Advice advice) {
+	SingleRunnerMethodRegistry(AnnotationSingleRunnerOperationSource operationSource, Advice advice) {
 		super(SingleRunner.class, "would run without a lock");
-		this.validator = new SingleRunnerMethodValidator(this, placeholders);
+		this.validator = new SingleRunnerMethodValidator(this);
 		this.operationSource = operationSource;
 		this.advice = advice;
 	}
@@ -72,7 +70,8 @@ final class SingleRunnerMethodRegistry extends AnnotatedMethods {
 		for (Method method : methods) {
 			checkDeclaration(beanName, method);
 			SingleRunnerMethod registered = create(beanName, method, targetClass);
-			this.validator.validate(beanName, method, targetClass, registered.operation());
+			this.validator.validate(beanName, method, this.operationSource.parser().transaction(method, targetClass),
+					registered.operation());
 			add(registered);
 		}
 	}
@@ -112,7 +111,7 @@ final class SingleRunnerMethodRegistry extends AnnotatedMethods {
 			throw ex.on(beanName, method);
 		}
 		catch (AnnotationConfigurationException ex) {
-			throw SingleRunnerMethodValidator.invalid(beanName, method,
+			throw invalid(beanName, method,
 					"is unusable: attribute 'key' and its alias 'value' contradict each other: " + attributes(method),
 					"Set one of the two.", ex);
 		}
@@ -146,30 +145,31 @@ final class SingleRunnerMethodRegistry extends AnnotatedMethods {
 		return this.keys.computeIfAbsent(key, (none) -> new ArrayList<>(1));
 	}
 
-	private static void checkKeys(SingleRunnerMethod added, SingleRunnerMethod other) {
+	private void checkKeys(SingleRunnerMethod added, SingleRunnerMethod other) {
 		if (added.hasSameKeyText(other)) {
 			if (!added.allowSharedKey() || !other.allowSharedKey()) {
-				throw SingleRunnerMethodValidator.invalid(added.beanName(), added.method(),
+				throw invalid(added.beanName(), added.method(),
 						"has the same 'key' as " + other + ": '" + added.operation().keyTemplate() + "'",
 						"Give each method its own 'key', or set 'allowSharedKey' on both if they are meant to exclude "
-								+ "each other.");
+								+ "each other.",
+						null);
 			}
 			checkPermits(added, other);
 		}
 		else if (added.hasSameNumber(other)) {
-			throw SingleRunnerMethodValidator.invalid(
-					added.beanName(), added.method(), "has 'key' '" + added.fixedKey()
-							+ "', which is locked by the same number as '" + other.fixedKey() + "' of " + other,
-					"Change one of the keys, or the AdvisoryLockKeyFactory that made them.");
+			throw invalid(added.beanName(), added.method(),
+					"has 'key' '" + added.fixedKey() + "', which is locked by the same number as '" + other.fixedKey()
+							+ "' of " + other,
+					"Change one of the keys, or the AdvisoryLockKeyFactory that made them.", null);
 		}
 	}
 
-	private static void checkPermits(SingleRunnerMethod added, SingleRunnerMethod other) {
+	private void checkPermits(SingleRunnerMethod added, SingleRunnerMethod other) {
 		if (added.operation().permits() != other.operation().permits()) {
-			throw SingleRunnerMethodValidator.invalid(added.beanName(), added.method(),
+			throw invalid(added.beanName(), added.method(),
 					"has attribute 'permits' set to " + added.operation().permits() + ", and shares its 'key' with "
 							+ other + ", which has " + other.operation().permits(),
-					"Set the same 'permits' on both: they have them together.");
+					"Set the same 'permits' on both: they have them together.", null);
 		}
 	}
 

@@ -25,40 +25,35 @@ import io.github.advisorylock.interceptor.SkippedValue;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.transaction.TransactionDefinition;
-import org.springframework.transaction.annotation.AnnotationTransactionAttributeSource;
 import org.springframework.transaction.interceptor.TransactionAttribute;
-import org.springframework.util.StringValueResolver;
 
 /**
  * Finds annotated methods that could not do what their annotation says.
  */
 final class SingleRunnerMethodValidator {
 
-	private final AnnotationTransactionAttributeSource transactionAttributes = new AnnotationTransactionAttributeSource(
-			false);
-
 	private final AnnotatedMethods annotated;
 
 	/**
 	 * Create a check.
 	 * @param annotated knows which methods are annotated
-	 * @param placeholders resolves what {@code @Transactional} says
 	 */
-	SingleRunnerMethodValidator(AnnotatedMethods annotated, StringValueResolver placeholders) {
+	SingleRunnerMethodValidator(AnnotatedMethods annotated) {
 		this.annotated = annotated;
-		this.transactionAttributes.setEmbeddedValueResolver(placeholders);
 	}
 
-	void validate(String beanName, Method method, Class<?> targetClass, SingleRunnerOperation operation) {
+	/**
+	 * Check a method.
+	 * @param transaction what its {@code @Transactional} says, {@code null} without one
+	 */
+	void validate(String beanName, Method method, @Nullable TransactionAttribute transaction,
+			SingleRunnerOperation operation) {
 		validateReturnType(beanName, method, operation);
-		if (operation.scope() == LockScope.TRANSACTION) {
-			TransactionAttribute transaction = this.transactionAttributes.getTransactionAttribute(method, targetClass);
-			if (transaction != null) {
-				validatePropagation(beanName, method, transaction);
-				validateIsolation(beanName, method, operation, transaction);
-				validateTimeout(beanName, method, operation, transaction);
-				validateReadOnly(beanName, method, operation, transaction);
-			}
+		if (operation.scope() == LockScope.TRANSACTION && transaction != null) {
+			validatePropagation(beanName, method, transaction);
+			validateIsolation(beanName, method, operation, transaction);
+			validateTimeout(beanName, method, operation, transaction);
+			validateReadOnly(beanName, method, operation, transaction);
 		}
 	}
 
@@ -139,13 +134,8 @@ final class SingleRunnerMethodValidator {
 				? " (the time to wait is set by 'advisory-lock.wait-for' or 'advisory-lock.jobs.<key>.wait-for')" : "";
 	}
 
-	static InvalidSingleRunnerException invalid(String beanName, Method method, String problem, String action) {
-		return invalid(beanName, method, problem, action, null);
-	}
-
-	static InvalidSingleRunnerException invalid(String beanName, Method method, String problem, String action,
-			@Nullable Throwable cause) {
-		return new InvalidSingleRunnerException(beanName, method, problem, action, cause);
+	private InvalidSingleRunnerException invalid(String beanName, Method method, String problem, String action) {
+		return this.annotated.invalid(beanName, method, problem, action, null);
 	}
 
 }

@@ -18,7 +18,6 @@ package io.github.advisorylock.annotation;
 
 import java.lang.reflect.Method;
 import java.time.Duration;
-import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
@@ -137,13 +136,20 @@ final class SingleRunnerOperationParser {
 	}
 
 	/**
+	 * Return what the {@code @Transactional} of a method says.
+	 */
+	@Nullable TransactionAttribute transaction(Method method, Class<?> targetClass) {
+		return this.transactionAttributes.getTransactionAttribute(method, targetClass);
+	}
+
+	/**
 	 * What the lock lives in is for the annotation of the transaction to say, where the
 	 * other does not.
 	 */
 	private @Nullable String transactionManager(SingleRunner annotation, Method method, Class<?> targetClass) {
 		String name = resolve("transactionManager", annotation.transactionManager());
 		if (!StringUtils.hasText(name)) {
-			TransactionAttribute transaction = this.transactionAttributes.getTransactionAttribute(method, targetClass);
+			TransactionAttribute transaction = transaction(method, targetClass);
 			name = (transaction != null) ? transaction.getQualifier() : null;
 		}
 		return StringUtils.hasText(name) ? name : null;
@@ -172,7 +178,7 @@ final class SingleRunnerOperationParser {
 		try {
 			@Nullable String @Nullable [] names = this.parameterNames.getParameterNames(method);
 			KeyTemplate template = KeyTemplate.parse(text, names);
-			template.checkProperties(parameterTypes(method, names));
+			template.checkProperties((index) -> ResolvableType.forMethodParameter(method, index));
 			return template;
 		}
 		catch (RuntimeException ex) {
@@ -181,17 +187,6 @@ final class SingleRunnerOperationParser {
 							+ "'-parameters'.",
 					ex);
 		}
-	}
-
-	private static Map<String, ResolvableType> parameterTypes(Method method, @Nullable String @Nullable [] names) {
-		Map<String, ResolvableType> types = new HashMap<>();
-		for (int i = 0; names != null && i < names.length; i++) {
-			String name = names[i];
-			if (name != null) {
-				types.put(name, ResolvableType.forMethodParameter(method, i));
-			}
-		}
-		return types;
 	}
 
 	private static void checkNotEmpty(String key) {

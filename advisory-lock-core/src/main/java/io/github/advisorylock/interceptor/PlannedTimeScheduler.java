@@ -96,21 +96,17 @@ public final class PlannedTimeScheduler implements TaskScheduler {
 	 * A period is counted from the start of each instance, so that no two of them plan
 	 * the same times.
 	 */
-	private @Nullable ScheduledFuture<?> repeat(Runnable task, @Nullable Instant start, Duration period,
-			Counted counted, Function<Runnable, @Nullable ScheduledFuture<?>> schedule) {
+	private @Nullable ScheduledFuture<?> repeat(Runnable task, Instant start, Duration period, Counted counted,
+			Function<Runnable, @Nullable ScheduledFuture<?>> schedule) {
 		if (task instanceof CarryingTask || period.isZero() || period.isNegative()) {
 			return schedule.apply(task);
 		}
 		ScheduledTicks changing = changing(this.planned.apply(task.toString()));
 		return this.repetitions.add(task, period, counted, (repeated) -> {
 			ScheduledFuture<?> future = schedule.apply(repeated);
-			return (changing == null || future == null) ? future : repeated.changing(changing, future, this.scheduler,
-					(start != null) ? start : getClock().instant());
+			return (changing == null || future == null) ? future
+					: repeated.changing(changing, future, this.scheduler, start);
 		});
-	}
-
-	private ScheduledFuture<?> required(@Nullable ScheduledFuture<?> future) {
-		return Objects.requireNonNull(future, "'future' must not be null");
 	}
 
 	/**
@@ -133,7 +129,7 @@ public final class PlannedTimeScheduler implements TaskScheduler {
 	public @Nullable ScheduledFuture<?> schedule(Runnable task, Trigger trigger) {
 		if (trigger instanceof PeriodicTrigger periodic) {
 			Counted counted = periodic.isFixedRate() ? Counted.FROM_BEGIN : Counted.FROM_END;
-			return repeat(task, null, periodic.getPeriodDuration(), counted,
+			return repeat(task, getClock().instant(), periodic.getPeriodDuration(), counted,
 					(repeated) -> this.scheduler.schedule(repeated, trigger));
 		}
 		ScheduledTicks changing = changing(this.planned.apply(task.toString()));
@@ -153,26 +149,24 @@ public final class PlannedTimeScheduler implements TaskScheduler {
 
 	@Override
 	public ScheduledFuture<?> scheduleAtFixedRate(Runnable task, Instant startTime, Duration period) {
-		return required(repeat(task, startTime, period, Counted.FROM_BEGIN,
+		return Objects.requireNonNull(repeat(task, startTime, period, Counted.FROM_BEGIN,
 				(repeated) -> this.scheduler.scheduleAtFixedRate(repeated, startTime, period)));
 	}
 
 	@Override
 	public ScheduledFuture<?> scheduleAtFixedRate(Runnable task, Duration period) {
-		return required(repeat(task, null, period, Counted.FROM_BEGIN,
-				(repeated) -> this.scheduler.scheduleAtFixedRate(repeated, period)));
+		return scheduleAtFixedRate(task, getClock().instant(), period);
 	}
 
 	@Override
 	public ScheduledFuture<?> scheduleWithFixedDelay(Runnable task, Instant startTime, Duration delay) {
-		return required(repeat(task, startTime, delay, Counted.FROM_END,
+		return Objects.requireNonNull(repeat(task, startTime, delay, Counted.FROM_END,
 				(repeated) -> this.scheduler.scheduleWithFixedDelay(repeated, startTime, delay)));
 	}
 
 	@Override
 	public ScheduledFuture<?> scheduleWithFixedDelay(Runnable task, Duration delay) {
-		return required(repeat(task, null, delay, Counted.FROM_END,
-				(repeated) -> this.scheduler.scheduleWithFixedDelay(repeated, delay)));
+		return scheduleWithFixedDelay(task, getClock().instant(), delay);
 	}
 
 	/**

@@ -58,7 +58,7 @@ public class SingleRunnerInterceptor implements MethodInterceptor {
 
 	private final Supplier<AdvisoryLockOperations> operations;
 
-	private volatile @Nullable GuardedObserver observer;
+	private final GuardedObserver observer;
 
 	private final ApplicationEventPublisher eventPublisher;
 
@@ -124,8 +124,9 @@ public class SingleRunnerInterceptor implements MethodInterceptor {
 			return invocation.proceed();
 		}
 		AdvisoryLockKey key = operation.key(invocation.getArguments());
-		GuardedCall call = new GuardedCall(operation, key, this.operations, observe(operation, key), this.now != null,
-				invocation);
+		SingleRunnerObserver.Call observed = this.observer.watchesNothing() ? null
+				: this.observer.observe(operation, key);
+		GuardedCall call = new GuardedCall(operation, key, this.operations, observed, this.now != null, invocation);
 		Object result;
 		try {
 			if (operation.paused) {
@@ -159,18 +160,6 @@ public class SingleRunnerInterceptor implements MethodInterceptor {
 			call.usePlan(true);
 		}
 		return result;
-	}
-
-	private SingleRunnerObserver.@Nullable Call observe(SingleRunnerOperation operation, AdvisoryLockKey key) {
-		GuardedObserver observer = this.observer;
-		if (observer == null) {
-			return null;
-		}
-		if (observer.watchesNothing()) {
-			this.observer = null;
-			return null;
-		}
-		return observer.observe(operation, key);
 	}
 
 	/**

@@ -30,11 +30,6 @@ import org.jspecify.annotations.Nullable;
 public interface SingleRunnerObserver {
 
 	/**
-	 * Watches nothing.
-	 */
-	SingleRunnerObserver NONE = (operation, key) -> Call.UNOBSERVED;
-
-	/**
 	 * Begin to watch a call.
 	 * @param operation how the method runs
 	 * @param key the key of the call

@@ -133,7 +133,10 @@ final class ConnectionOwner {
 			return;
 		}
 		if (this.connection != null && commands.stream().anyMatch((command) -> command.is(Trait.TAKES_LOCKS))) {
-			follow(this.opener.newAddress());
+			Object address = this.opener.newAddress();
+			if (address != null) {
+				destroy("the DataSource opens connections to '" + JdbcUrl.redact(address.toString()) + "' now");
+			}
 		}
 		SessionConnection before = this.connection;
 		List<SessionCommand> asking = new ArrayList<>(commands);
@@ -162,12 +165,6 @@ final class ConnectionOwner {
 		leave();
 		SQLException failure = new SQLException("The application is shutting down", PgDriver.CONNECTION_DOES_NOT_EXIST);
 		commands.forEach((command) -> command.fail(failure));
-	}
-
-	private void follow(@Nullable Object address) {
-		if (address != null) {
-			destroy("the DataSource opens connections to '" + JdbcUrl.redact(address.toString()) + "' now");
-		}
 	}
 
 	private SessionConnection open(boolean needed) throws SQLException {
@@ -294,21 +291,8 @@ final class ConnectionOwner {
 	void leave() {
 		SessionConnection current = this.connection;
 		if (current != null) {
-			leave(current);
-		}
-	}
-
-	private void leave(SessionConnection current) {
-		current.clear();
-		end(current, null);
-	}
-
-	/**
-	 * Close the connection unless it carries locks.
-	 */
-	void leaveUnlessLocked() {
-		if (!carriesLocks()) {
-			leave();
+			current.clear();
+			end(current, null);
 		}
 	}
 
@@ -318,7 +302,7 @@ final class ConnectionOwner {
 	void leaveUnlessAtWork() {
 		SessionConnection current = this.connection;
 		if (current != null && !current.carriesWork()) {
-			leave(current);
+			leave();
 		}
 	}
 

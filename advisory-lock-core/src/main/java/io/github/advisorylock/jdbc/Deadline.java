@@ -21,7 +21,6 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
-import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
@@ -47,16 +46,8 @@ final class Deadline {
 
 	/**
 	 * Try again until this deadline, with pauses that grow, and vary, so that those who
-	 * wait for one thing do not ask at one time.
-	 * @return whether an attempt has succeeded; after an interrupt, whose flag stays set,
-	 * there is no other
-	 */
-	boolean pollAgain(BooleanSupplier attempt) {
-		return pollWhile(false, attempt::getAsBoolean);
-	}
-
-	/**
-	 * As {@link #pollAgain}, for attempts that can end in several ways.
+	 * wait for one thing do not ask at one time. After an interrupt, whose flag stays
+	 * set, there is no other attempt.
 	 * @param undecided what an attempt answers that is to be repeated
 	 * @return the last answer
 	 */

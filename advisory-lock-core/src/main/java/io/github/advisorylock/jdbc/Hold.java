@@ -74,7 +74,7 @@ public abstract sealed class Hold {
 	 * Whether the lock was handed over to a holder who closes it: no call waits for its
 	 * end.
 	 */
-	volatile boolean handedOver;
+	private volatile boolean handedOver;
 
 	private volatile @Nullable Loss loss;
 
@@ -82,7 +82,7 @@ public abstract sealed class Hold {
 	 * Whether the caller of the run has been told of the loss by an exception, and
 	 * decides about its transaction.
 	 */
-	volatile boolean lossThrown;
+	private volatile boolean lossThrown;
 
 	private final AtomicBoolean reported = new AtomicBoolean();
 
@@ -275,6 +275,28 @@ public abstract sealed class Hold {
 		this.loss = loss;
 		this.state = State.REVOKED;
 		return List.copyOf(this.lostActions);
+	}
+
+	/**
+	 * Note that the lock goes to a holder who closes it.
+	 */
+	void handOver() {
+		this.handedOver = true;
+	}
+
+	boolean isHandedOver() {
+		return this.handedOver;
+	}
+
+	/**
+	 * Note what the run has thrown to its caller.
+	 */
+	void thrown(Throwable failure) {
+		this.lossThrown |= failure instanceof LockLostException;
+	}
+
+	boolean isLossThrown() {
+		return this.lossThrown;
 	}
 
 	/**

@@ -218,7 +218,7 @@ final class HoldRegistry {
 	}
 
 	private void runIfIdle() {
-		List<Hold> calls = find((hold) -> !hold.handedOver && !LockThread.waitsForExit(hold.owner));
+		List<Hold> calls = find((hold) -> !hold.isHandedOver() && !LockThread.waitsForExit(hold.owner));
 		for (IdleAction idle : List.copyOf(this.whenIdle)) {
 			if (calls.stream().allMatch((call) -> call.owner == idle.waiting) && this.whenIdle.remove(idle)) {
 				idle.action.run();
@@ -254,7 +254,7 @@ final class HoldRegistry {
 	 */
 	List<Run.Stack> stacks(String entry) {
 		return find((hold) -> PostgresAdvisoryLockFunctions.entry(hold.key()).equals(entry)).stream()
-			.filter((hold) -> hold.handedOver || hold.run() != null)
+			.filter((hold) -> hold.isHandedOver() || hold.run() != null)
 			.map((hold) -> Run.now(hold.run(), hold.backend()))
 			.toList();
 	}

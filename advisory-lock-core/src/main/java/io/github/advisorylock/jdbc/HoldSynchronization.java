@@ -119,7 +119,7 @@ final class HoldSynchronization extends TransactionPart {
 
 	private void confirm() {
 		this.coverage.checkNotAborted(this.hold);
-		if (!this.hold.lossThrown) {
+		if (!this.hold.isLossThrown()) {
 			this.hold.checkActive();
 			if (this.hold.scope() == LockScope.SESSION) {
 				this.hold.confirm();

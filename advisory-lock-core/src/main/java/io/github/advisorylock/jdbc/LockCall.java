@@ -348,9 +348,7 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission {
 			return run(hold, boundary, action);
 		}
 		catch (Throwable ex) {
-			if (ex instanceof LockLostException) {
-				hold.lossThrown = true;
-			}
+			hold.thrown(ex);
 			deferInterruptUntilClosed();
 			if (!noteFailure(ex) && this.recording != null) {
 				this.recording.fail(ex, this.hold);

@@ -126,7 +126,7 @@ final class LossNotifier implements AutoCloseable {
 		}
 		hold.cleanUp();
 		tellLater(Map.of(hold, actions));
-		if (hold.handedOver) {
+		if (hold.isHandedOver()) {
 			this.release.accept(hold);
 		}
 		else if (hold.backend() != 0) {

@@ -163,7 +163,7 @@ final class Members {
 	private static void add(List<SessionCommand> due, AdvisoryLockKey key, boolean takesPart,
 			SessionConnection connection) {
 		if (connection.isMember(key) != takesPart) {
-			due.add(takesPart ? new Join(key) : new Leave(key));
+			due.add(new Membership(key, takesPart));
 		}
 	}
 
@@ -279,36 +279,22 @@ final class Members {
 
 	}
 
-	private static final class Join extends Unawaited {
+	private static final class Membership extends Unawaited {
 
 		private final AdvisoryLockKey key;
 
-		private Join(AdvisoryLockKey key) {
-			super(PostgresAdvisoryLockFunctions.trySessionLock(key, LockMode.SHARED));
+		private final boolean begins;
+
+		private Membership(AdvisoryLockKey key, boolean begins) {
+			super(begins ? PostgresAdvisoryLockFunctions.trySessionLock(key, LockMode.SHARED)
+					: PostgresAdvisoryLockFunctions.sessionUnlock(key, LockMode.SHARED));
 			this.key = key;
+			this.begins = begins;
 		}
 
 		@Override
 		void readRow(ResultSet row, SessionConnection connection) throws SQLException {
-			if (row.getBoolean(1)) {
-				connection.join(this.key);
-			}
-		}
-
-	}
-
-	private static final class Leave extends Unawaited {
-
-		private final AdvisoryLockKey key;
-
-		private Leave(AdvisoryLockKey key) {
-			super(PostgresAdvisoryLockFunctions.sessionUnlock(key, LockMode.SHARED));
-			this.key = key;
-		}
-
-		@Override
-		void readRow(ResultSet row, SessionConnection connection) {
-			connection.leave(this.key);
+			connection.member(this.key, this.begins && row.getBoolean(1));
 		}
 
 	}

@@ -391,8 +391,7 @@ final class PostgresAdvisoryLockFunctions {
 	}
 
 	private static Call call(String[] variants, AdvisoryLockKey key, LockMode mode) {
-		int shared = (mode == LockMode.SHARED) ? 2 : 0;
-		return new Call(variants[key.isPair() ? shared + 1 : shared], numbers(key));
+		return new Call(choose(variants, key, mode), numbers(key));
 	}
 
 	/**

@@ -185,8 +185,7 @@ public class PostgresAdvisoryLockTemplate implements TwoPhaseLockOperations {
 		Assert.notNull(request, "'request' must not be null");
 		AdvisoryLockKey key = key(request);
 		LockScope scope = request.scope();
-		Duration wait = waitFor(request);
-		Deadline deadline = wait.isZero() ? null : this.waits.until(wait);
+		Deadline deadline = this.waits.until(waitFor(request));
 		LockCall call = (scope == LockScope.SESSION) ? this.sessionScope.call(key, deadline, request)
 				: transactions.call(key, deadline, request);
 		return call.admit();

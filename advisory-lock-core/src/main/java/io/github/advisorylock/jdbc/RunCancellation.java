@@ -101,25 +101,24 @@ final class RunCancellation {
 		return new SessionListener(CHANNEL, this::answerSoon, this::receive);
 	}
 
-	private void receive(SessionListener.Notification notification) {
-		if (QUESTION.equals(notification.text())) {
+	private void receive(String text, int process) {
+		if (QUESTION.equals(text)) {
 			answerSoon();
 			return;
 		}
-		if (SCHEDULE.equals(notification.text()) && this.ledger != null) {
+		if (SCHEDULE.equals(text) && this.ledger != null) {
 			this.rescheduled.handTo(this.answers);
 			return;
 		}
-		if (INSTANCE.equals(notification.text())) {
+		if (INSTANCE.equals(text)) {
 			this.look.handTo(this.answers);
 			return;
 		}
-		Matcher parts = MESSAGE.matcher(notification.text());
+		Matcher parts = MESSAGE.matcher(text);
 		if (parts.matches()) {
 			Hold.Loss loss = new Hold.Loss(LockLostEvent.Reason.CANCELLED,
 					"it was cancelled by " + AdvisoryLockKey.display(parts.group(4)));
-			this.session.later("Failed to find out what was cancelled",
-					() -> cancel(parts, notification.process(), loss));
+			this.session.later("Failed to find out what was cancelled", () -> cancel(parts, process, loss));
 		}
 	}
 

@@ -36,7 +36,7 @@ import org.springframework.jdbc.support.SQLExceptionSubclassTranslator;
  * One statement for the {@link LockSession}, and its answer: a class for each verb. A
  * command belongs to the thread that submits it, and in between to that of the session.
  */
-abstract class SessionCommand implements SessionConnection.Query {
+abstract class SessionCommand {
 
 	private final PostgresAdvisoryLockFunctions.Call call;
 
@@ -58,13 +58,11 @@ abstract class SessionCommand implements SessionConnection.Query {
 		this.traits = Set.copyOf(List.of(traits));
 	}
 
-	@Override
-	public final String sql() {
+	final String sql() {
 		return this.call.sql();
 	}
 
-	@Override
-	public final int bind(PreparedStatement statement, int next) throws SQLException {
+	final int bind(PreparedStatement statement, int next) throws SQLException {
 		int index = next;
 		for (Object parameter : this.call.parameters()) {
 			statement.setObject(index++, parameter);
@@ -72,8 +70,7 @@ abstract class SessionCommand implements SessionConnection.Query {
 		return index;
 	}
 
-	@Override
-	public final void read(ResultSet answer, SessionConnection connection) throws SQLException {
+	final void read(ResultSet answer, SessionConnection connection) throws SQLException {
 		readRow(answer, connection);
 		answer();
 	}

@@ -107,14 +107,14 @@ final class SessionConnection {
 	 * @throws UnfitException if the connection can't be kept after the answer, or another
 	 * process answers than has the locks
 	 */
-	void ask(List<? extends Query> queries) throws SQLException {
+	void ask(List<SessionCommand> commands) throws SQLException {
 		if (PgDriver.needsOneByOne(this.connection)) {
-			for (Query query : queries) {
-				execute(List.of(query));
+			for (SessionCommand command : commands) {
+				execute(List.of(command));
 			}
 		}
 		else {
-			execute(queries);
+			execute(commands);
 		}
 		if (this.uncounted) {
 			releaseAllBut(this.holds);
@@ -122,25 +122,25 @@ final class SessionConnection {
 		}
 	}
 
-	private void execute(List<? extends Query> queries) throws SQLException {
-		List<Query> ordered = new ArrayList<>(queries);
-		ordered.sort(Comparator.comparing(Query::sql));
+	private void execute(List<SessionCommand> commands) throws SQLException {
+		List<SessionCommand> ordered = new ArrayList<>(commands);
+		ordered.sort(Comparator.comparing(SessionCommand::sql));
 		StringJoiner sql = new StringJoiner(";");
-		for (Query query : ordered) {
-			sql.add(query.sql() + PostgresAdvisoryLockFunctions.HERE);
+		for (SessionCommand command : ordered) {
+			sql.add(command.sql() + PostgresAdvisoryLockFunctions.HERE);
 		}
 		this.answered = true;
 		try (PreparedStatement statement = this.connection.prepareStatement(sql.toString())) {
 			int next = 1;
-			for (Query query : ordered) {
-				next = query.bind(statement, next);
+			for (SessionCommand command : ordered) {
+				next = command.bind(statement, next);
 				statement.setString(next++, this.mark.text());
 			}
 			statement.execute();
-			for (Query query : ordered) {
+			for (SessionCommand command : ordered) {
 				try (ResultSet answer = statement.getResultSet()) {
 					first(answer);
-					query.read(answer, this);
+					command.read(answer, this);
 				}
 				statement.getMoreResults();
 			}
@@ -166,8 +166,7 @@ final class SessionConnection {
 			for (PGNotification notification : PgDriver.notifications(this.connection, WAIT_MILLIS)) {
 				SessionListener listener = this.listeners.get(notification.getName());
 				if (listener != null) {
-					listener.receiver()
-						.accept(new SessionListener.Notification(notification.getPID(), notification.getParameter()));
+					listener.receiver().accept(notification.getParameter(), notification.getPID());
 				}
 			}
 		}
@@ -208,14 +207,15 @@ final class SessionConnection {
 	}
 
 	/**
-	 * Note that a shared lock of members was taken.
+	 * Note whether a shared lock of members is held.
 	 */
-	void join(AdvisoryLockKey members) {
-		this.memberships.add(members);
-	}
-
-	void leave(AdvisoryLockKey members) {
-		this.memberships.remove(members);
+	void member(AdvisoryLockKey members, boolean held) {
+		if (held) {
+			this.memberships.add(members);
+		}
+		else {
+			this.memberships.remove(members);
+		}
 	}
 
 	boolean isMember(AdvisoryLockKey members) {
@@ -309,31 +309,6 @@ final class SessionConnection {
 				logger.debug("Closing the lock session failed", ex);
 			}
 		}
-	}
-
-	/**
-	 * What the server may be asked together with others.
-	 */
-	interface Query {
-
-		/**
-		 * Return the text.
-		 */
-		String sql();
-
-		/**
-		 * Bind what the text binds.
-		 * @param next the index of the first parameter
-		 * @return the index of the next one
-		 */
-		int bind(PreparedStatement statement, int next) throws SQLException;
-
-		/**
-		 * Read the answer, and note on the connection what it means for what that
-		 * carries.
-		 */
-		void read(ResultSet answer, SessionConnection connection) throws SQLException;
-
 	}
 
 	/**

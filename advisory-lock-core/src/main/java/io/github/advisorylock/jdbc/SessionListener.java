@@ -19,7 +19,7 @@ package io.github.advisorylock.jdbc;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
-import java.util.function.Consumer;
+import java.util.function.ObjIntConsumer;
 
 /**
  * Passes on the notifications of a channel, in the order in which they were sent, on the
@@ -29,9 +29,10 @@ import java.util.function.Consumer;
  * @param channel the channel
  * @param connected is run when a new connection begins to listen: what was sent before is
  * not known
- * @param receiver is given each notification
+ * @param receiver is given each text, and the server process of its sender, which nobody
+ * can forge
  */
-record SessionListener(String channel, Runnable connected, Consumer<Notification> receiver) {
+record SessionListener(String channel, Runnable connected, ObjIntConsumer<String> receiver) {
 
 	/**
 	 * Have the server pass on what is sent.
@@ -41,15 +42,6 @@ record SessionListener(String channel, Runnable connected, Consumer<Notification
 		try (Statement statement = connection.createStatement()) {
 			statement.execute("LISTEN " + this.channel);
 		}
-	}
-
-	/**
-	 * What was sent on a channel.
-	 *
-	 * @param process the server process of the sender, which nobody can forge
-	 * @param text what was sent
-	 */
-	record Notification(int process, String text) {
 	}
 
 }

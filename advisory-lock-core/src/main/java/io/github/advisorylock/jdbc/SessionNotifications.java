@@ -62,8 +62,7 @@ public final class SessionNotifications implements AutoCloseable {
 	 * the process comes from the server, and nobody can forge it
 	 */
 	public void listen(String channel, Runnable connected, ObjIntConsumer<String> receiver) {
-		this.owner.listen(new SessionListener(channel, connected,
-				(notification) -> receiver.accept(notification.text(), notification.process())));
+		this.owner.listen(new SessionListener(channel, connected, receiver));
 	}
 
 	/**

@@ -98,7 +98,7 @@ final class SessionScope {
 	 * Fails where the operating system has no thread for the timer or the cleaner.
 	 */
 	private HeldLock handOver(LockSession session, Hold hold, @Nullable Duration maxRun) {
-		hold.handedOver = true;
+		hold.handOver();
 		Future<?> limit = (maxRun != null) ? session.losses.limit(hold, maxRun) : null;
 		return new HeldSessionLock(hold, (limit != null) ? (held) -> {
 			limit.cancel(false);
@@ -124,7 +124,8 @@ final class SessionScope {
 		boolean acquired = false;
 		try {
 			LockSession session = requireSession(key);
-			acquired = tryLock(session, hold) || (deadline != null && deadline.pollAgain(() -> tryLock(session, hold)));
+			acquired = tryLock(session, hold)
+					|| (deadline != null && deadline.pollWhile(false, () -> tryLock(session, hold)));
 		}
 		finally {
 			if (!acquired) {

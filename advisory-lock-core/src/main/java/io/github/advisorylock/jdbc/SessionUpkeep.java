@@ -126,7 +126,7 @@ final class SessionUpkeep implements AutoCloseable {
 			this.afterBeat.run();
 		}
 		else if (isIdle()) {
-			this.owner.leaveUnlessLocked();
+			this.owner.leave();
 		}
 		if (this.owner.isOpen()) {
 			lookForLeft();

@@ -312,7 +312,7 @@ final class TransactionScope {
 		private boolean acquire(Hold hold) {
 			boolean mayWait = this.deadline != null && this.deadline.isAhead();
 			if (!tryAcquireFirst(hold, mayWait)
-					&& (this.deadline == null || !this.deadline.pollAgain(() -> tryAcquire(hold, mayWait)))) {
+					&& (this.deadline == null || !this.deadline.pollWhile(false, () -> tryAcquire(hold, mayWait)))) {
 				this.outcome = LockOutcome.BUSY;
 				return false;
 			}

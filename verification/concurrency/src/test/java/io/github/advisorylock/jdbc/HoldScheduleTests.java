@@ -84,7 +84,7 @@ class HoldScheduleTests {
 		private Ends(boolean release, boolean report) {
 			this.release = release;
 			this.report = report;
-			this.hold.handedOver = true;
+			this.hold.handOver();
 		}
 
 		@Override

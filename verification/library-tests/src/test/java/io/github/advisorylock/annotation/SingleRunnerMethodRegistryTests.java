@@ -73,7 +73,7 @@ class SingleRunnerMethodRegistryTests {
 		SingleRunnerSettings settings = new SingleRunnerSettings("registry", AdvisoryLockKeyFactory.sha256(),
 				Duration.ZERO, Duration.ZERO, LedgerUse.OFF, (type) -> null, (key) -> null);
 		return new SingleRunnerMethodRegistry(new AnnotationSingleRunnerOperationSource(() -> settings, (text) -> text),
-				(text) -> text, new Advice() {
+				new Advice() {
 				});
 	}
 

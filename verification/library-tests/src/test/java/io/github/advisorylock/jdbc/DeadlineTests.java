@@ -47,7 +47,7 @@ class DeadlineTests {
 		int[] attempts = new int[1];
 		Deadline deadline = Objects
 			.requireNonNull(new Deadline.Waits(LockScheduler.Ticker.SYSTEM).until(Duration.ofSeconds(1)));
-		assertThat(deadline.pollAgain(() -> ++attempts[0] < 0)).isFalse();
+		assertThat(deadline.pollWhile(false, () -> ++attempts[0] < 0)).isFalse();
 		assertThat(attempts[0]).isBetween(1, 40);
 	}
 
