@@ -102,7 +102,7 @@ final class KeyTemplate {
 		}
 		for (Expression part : parts) {
 			if (part instanceof SpelExpression spel) {
-				check(spel, parameters.keySet(), parameterNames != null);
+				check(spel.getAST(), spel.getExpressionString(), parameters.keySet(), parameterNames != null, true);
 			}
 		}
 		checkLiterals(parts, parameters.keySet());
@@ -248,10 +248,6 @@ final class KeyTemplate {
 	 * Check an expression against the parameters of its method.
 	 * @throws IllegalArgumentException if it uses what it can't have
 	 */
-	private static void check(SpelExpression expression, Set<String> parameters, boolean namesKnown) {
-		check(expression.getAST(), expression.getExpressionString(), parameters, namesKnown, true);
-	}
-
 	/**
 	 * Evaluate a sum from its operands, each of which is read once, and check that none
 	 * is missing: it would stand there as "null", or as nothing, and make equal keys of

@@ -38,25 +38,27 @@ final class GuardedObserver implements SingleRunnerObserver {
 
 	private final Supplier<? extends @Nullable SingleRunnerObserver> observer;
 
-	private volatile boolean absent;
-
-	GuardedObserver(Supplier<? extends @Nullable SingleRunnerObserver> observer) {
-		this.observer = observer;
-	}
+	private final Runnable whenAbsent;
 
 	/**
-	 * Return whether it is known that there is no observer.
+	 * Create what asks an observer.
+	 * @param observer the observer
+	 * @param whenAbsent is run when it turns out that there is none
 	 */
-	boolean watchesNothing() {
-		return this.absent;
+	GuardedObserver(Supplier<? extends @Nullable SingleRunnerObserver> observer, Runnable whenAbsent) {
+		this.observer = observer;
+		this.whenAbsent = whenAbsent;
 	}
 
 	@Override
 	public Call observe(SingleRunnerOperation operation, AdvisoryLockKey key) {
 		Call call = guarded(() -> {
 			SingleRunnerObserver available = this.observer.get();
-			this.absent = available == null;
-			return (available != null) ? available.observe(operation, key) : Call.UNOBSERVED;
+			if (available == null) {
+				this.whenAbsent.run();
+				return Call.UNOBSERVED;
+			}
+			return available.observe(operation, key);
 		}, Call.UNOBSERVED);
 		return (call != Call.UNOBSERVED) ? new GuardedCall(call) : call;
 	}

@@ -58,7 +58,7 @@ public class SingleRunnerInterceptor implements MethodInterceptor {
 
 	private final Supplier<AdvisoryLockOperations> operations;
 
-	private final GuardedObserver observer;
+	private volatile @Nullable GuardedObserver observer;
 
 	private final ApplicationEventPublisher eventPublisher;
 
@@ -80,7 +80,7 @@ public class SingleRunnerInterceptor implements MethodInterceptor {
 			Supplier<? extends @Nullable SingleRunnerObserver> observer, ApplicationEventPublisher eventPublisher) {
 		this.operationSource = operationSource;
 		this.operations = SingletonSupplier.of(operations::get);
-		this.observer = new GuardedObserver(observer);
+		this.observer = new GuardedObserver(observer, () -> this.observer = null);
 		this.eventPublisher = eventPublisher;
 		this.insideTransaction = new InsideTransaction();
 		this.now = null;
@@ -124,8 +124,8 @@ public class SingleRunnerInterceptor implements MethodInterceptor {
 			return invocation.proceed();
 		}
 		AdvisoryLockKey key = operation.key(invocation.getArguments());
-		SingleRunnerObserver.Call observed = this.observer.watchesNothing() ? null
-				: this.observer.observe(operation, key);
+		GuardedObserver observer = this.observer;
+		SingleRunnerObserver.Call observed = (observer != null) ? observer.observe(operation, key) : null;
 		GuardedCall call = new GuardedCall(operation, key, this.operations, observed, this.now != null, invocation);
 		Object result;
 		try {

@@ -53,16 +53,13 @@ final class HoldSynchronization extends TransactionPart {
 	 */
 	static void register(Hold hold, TickLocks.@Nullable Tick tick, TransactionCoverage coverage,
 			Consumer<Hold> release) {
-		boolean registered = false;
 		try {
 			TransactionSynchronizationManager
 				.registerSynchronization(new HoldSynchronization(hold, tick, coverage, release));
-			registered = true;
 		}
-		finally {
-			if (!registered) {
-				release.accept(hold);
-			}
+		catch (Throwable ex) {
+			release.accept(hold);
+			throw ex;
 		}
 	}
 

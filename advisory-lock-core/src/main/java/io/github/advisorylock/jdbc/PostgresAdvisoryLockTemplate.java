@@ -185,7 +185,8 @@ public class PostgresAdvisoryLockTemplate implements TwoPhaseLockOperations {
 		Assert.notNull(request, "'request' must not be null");
 		AdvisoryLockKey key = key(request);
 		LockScope scope = request.scope();
-		Deadline deadline = this.waits.until(waitFor(request));
+		Duration wait = waitFor(request);
+		Deadline deadline = wait.isZero() ? null : this.waits.until(wait);
 		LockCall call = (scope == LockScope.SESSION) ? this.sessionScope.call(key, deadline, request)
 				: transactions.call(key, deadline, request);
 		return call.admit();

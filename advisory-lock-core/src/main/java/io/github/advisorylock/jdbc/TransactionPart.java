@@ -240,8 +240,7 @@ abstract class TransactionPart implements TransactionSynchronization {
 
 		@Override
 		public void afterCompletion(int status) {
-			boolean done = status == STATUS_COMMITTED && this.ended && !this.undone
-					&& (this.failure == null || !isFailure());
+			boolean done = status == STATUS_COMMITTED && this.ended && !this.undone && !isFailure();
 			if (!done && this.record != null) {
 				this.record.fail((this.failure != null) ? this.failure
 						: new UnexpectedRollbackException(this.undone ? "Rolled back to a savepoint before the run"

@@ -74,7 +74,8 @@ final class TransactionWatch {
 		this.holds = holds;
 		this.session = session;
 		LockScheduler scheduler = session.scheduler();
-		this.later = (task) -> scheduler.next(session.settings.heartbeat(), task);
+		Duration heartbeat = session.settings.heartbeat();
+		this.later = (task) -> scheduler.next(heartbeat, task);
 		session.whenClosed(() -> session.losses.lost(holds.heldLonger(LockScope.TRANSACTION, Duration.ZERO)));
 	}
 
