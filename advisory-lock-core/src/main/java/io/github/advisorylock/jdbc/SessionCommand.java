@@ -36,7 +36,7 @@ import org.springframework.jdbc.support.SQLExceptionSubclassTranslator;
  * One statement for the {@link LockSession}, and its answer: a class for each verb. A
  * command belongs to the thread that submits it, and in between to that of the session.
  */
-abstract class SessionCommand {
+abstract class SessionCommand implements SessionConnection.Query {
 
 	private final PostgresAdvisoryLockFunctions.Call call;
 
@@ -58,11 +58,13 @@ abstract class SessionCommand {
 		this.traits = Set.copyOf(List.of(traits));
 	}
 
-	final String sql() {
+	@Override
+	public final String sql() {
 		return this.call.sql();
 	}
 
-	final int bind(PreparedStatement statement, int next) throws SQLException {
+	@Override
+	public final int bind(PreparedStatement statement, int next) throws SQLException {
 		int index = next;
 		for (Object parameter : this.call.parameters()) {
 			statement.setObject(index++, parameter);
@@ -70,7 +72,8 @@ abstract class SessionCommand {
 		return index;
 	}
 
-	final void read(ResultSet answer, SessionConnection connection) throws SQLException {
+	@Override
+	public final void read(ResultSet answer, SessionConnection connection) throws SQLException {
 		readRow(answer, connection);
 		answer();
 	}

@@ -107,14 +107,14 @@ final class SessionConnection {
 	 * @throws UnfitException if the connection can't be kept after the answer, or another
 	 * process answers than has the locks
 	 */
-	void ask(List<SessionCommand> commands) throws SQLException {
+	void ask(List<? extends Query> queries) throws SQLException {
 		if (PgDriver.needsOneByOne(this.connection)) {
-			for (SessionCommand command : commands) {
-				execute(List.of(command));
+			for (Query query : queries) {
+				execute(List.of(query));
 			}
 		}
 		else {
-			execute(commands);
+			execute(queries);
 		}
 		if (this.uncounted) {
 			releaseAllBut(this.holds);
@@ -122,25 +122,25 @@ final class SessionConnection {
 		}
 	}
 
-	private void execute(List<SessionCommand> commands) throws SQLException {
-		List<SessionCommand> ordered = new ArrayList<>(commands);
-		ordered.sort(Comparator.comparing(SessionCommand::sql));
+	private void execute(List<? extends Query> queries) throws SQLException {
+		List<Query> ordered = new ArrayList<>(queries);
+		ordered.sort(Comparator.comparing(Query::sql));
 		StringJoiner sql = new StringJoiner(";");
-		for (SessionCommand command : ordered) {
-			sql.add(command.sql() + PostgresAdvisoryLockFunctions.HERE);
+		for (Query query : ordered) {
+			sql.add(query.sql() + PostgresAdvisoryLockFunctions.HERE);
 		}
 		this.answered = true;
 		try (PreparedStatement statement = this.connection.prepareStatement(sql.toString())) {
 			int next = 1;
-			for (SessionCommand command : ordered) {
-				next = command.bind(statement, next);
+			for (Query query : ordered) {
+				next = query.bind(statement, next);
 				statement.setString(next++, this.mark.text());
 			}
 			statement.execute();
-			for (SessionCommand command : ordered) {
+			for (Query query : ordered) {
 				try (ResultSet answer = statement.getResultSet()) {
 					first(answer);
-					command.read(answer, this);
+					query.read(answer, this);
 				}
 				statement.getMoreResults();
 			}
@@ -309,6 +309,31 @@ final class SessionConnection {
 				logger.debug("Closing the lock session failed", ex);
 			}
 		}
+	}
+
+	/**
+	 * What the server may be asked together with others.
+	 */
+	interface Query {
+
+		/**
+		 * Return the text.
+		 */
+		String sql();
+
+		/**
+		 * Bind what the text binds.
+		 * @param next the index of the first parameter
+		 * @return the index of the next one
+		 */
+		int bind(PreparedStatement statement, int next) throws SQLException;
+
+		/**
+		 * Read the answer, and note on the connection what it means for what that
+		 * carries.
+		 */
+		void read(ResultSet answer, SessionConnection connection) throws SQLException;
+
 	}
 
 	/**
