@@ -98,7 +98,7 @@ final class Backfill implements Supplier<LockOutcome> {
 		this.schedule = schedule;
 		this.again = again;
 		this.stopping = stopping;
-		this.latest = schedule.latestAt(Instant.now());
+		this.latest = Instant.now();
 		this.ticks = ticks(from, to);
 		this.startedAt = repository.begin(job, from, to, this.ticks.size(), by)
 			.orElseThrow(
@@ -111,7 +111,8 @@ final class Backfill implements Supplier<LockOutcome> {
 
 	private List<Instant> ticks(Instant from, Instant to) {
 		List<Instant> ticks = new ArrayList<>();
-		Instant end = to.isAfter(this.latest) ? this.latest.plusNanos(1) : to;
+		Instant latest = this.schedule.latestAt(Instant.now());
+		Instant end = to.isAfter(latest) ? latest.plusNanos(1) : to;
 		Instant tick = this.schedule.nextAfter(from.minusNanos(1));
 		while (tick != null && tick.isBefore(end) && ticks.size() <= MOST_COUNTED) {
 			ticks.add(tick);
@@ -189,14 +190,17 @@ final class Backfill implements Supplier<LockOutcome> {
 	 * The latest tick only, as its call is one by the scheduler.
 	 */
 	private void callScheduled() {
-		Instant tick = this.schedule.latestAt(Instant.now());
-		if (tick.isAfter(this.latest)) {
+		Instant now = Instant.now();
+		Instant before = this.latest;
+		for (Instant tick = before; tick != null && !tick.isAfter(now); tick = this.work.nextAfter(tick)) {
 			this.latest = tick;
+		}
+		if (this.latest.isAfter(before)) {
 			try {
-				this.work.call(tick);
+				this.work.call(this.latest);
 			}
 			catch (RuntimeException | Error ex) {
-				logger.warn("The tick of " + tick + " of '" + AdvisoryLockKey.display(this.job.toString())
+				logger.warn("The tick of " + this.latest + " of '" + AdvisoryLockKey.display(this.job.toString())
 						+ "' failed, which came during a backfill", ex);
 			}
 		}
@@ -241,6 +245,11 @@ final class Backfill implements Supplier<LockOutcome> {
 		 * Return the ticks of its schedule, {@code null} if it has none.
 		 */
 		@Nullable CronTicks ticks();
+
+		/**
+		 * Return the next tick that is planned, by the schedule that holds then.
+		 */
+		@Nullable Instant nextAfter(Instant time);
 
 		/**
 		 * Run it for a tick.

@@ -198,6 +198,11 @@ record RecordedMethodRegistry(SingleRunnerAnnotationBeanPostProcessor postProces
 		}
 
 		@Override
+		public @Nullable Instant nextAfter(Instant time) {
+			return this.method.operation().nextTick(time);
+		}
+
+		@Override
 		public LockOutcome run(Instant tick, boolean again) {
 			return this.methods.postProcessor().callNow(this.method, (call) -> PlannedTime.backfill(tick, again, call));
 		}

@@ -20,12 +20,17 @@ import java.net.http.HttpResponse;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.ZoneOffset;
+import java.time.ZonedDateTime;
+import java.time.format.DateTimeFormatter;
 import java.time.temporal.ChronoUnit;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.stream.IntStream;
 
 import com.jayway.jsonpath.JsonPath;
 import io.github.advisorylock.LockContext;
@@ -33,7 +38,9 @@ import io.github.advisorylock.LockInstance;
 import io.github.advisorylock.LockScope;
 import io.github.advisorylock.annotation.Once;
 import io.github.advisorylock.annotation.SingleRunner;
+import io.github.advisorylock.ledger.PostgresAdvisoryLockLedger;
 import io.github.advisorylock.testsupport.TestPostgres;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
@@ -85,8 +92,21 @@ class BackfillTests {
 	void forgetRuns() {
 		TestPostgres.execute("DELETE FROM operated_run; DELETE FROM operated_backfill; DELETE FROM operated_pause; "
 				+ "UPDATE operated_job SET last_tick = NULL, open_tick = NULL, given_up = false");
+		TestPostgres.execute("DELETE FROM operated_schedule");
+		learn();
 		application.bean(Jobs.class).reset();
 		other.bean(Jobs.class).reset();
+	}
+
+	private static void learn() {
+		application.bean(PostgresAdvisoryLockLedger.class).rescheduled();
+		other.bean(PostgresAdvisoryLockLedger.class).rescheduled();
+	}
+
+	private static void reschedule(String key, @Nullable String cron, String zone, String from) {
+		TestPostgres.execute("INSERT INTO operated_schedule (namespace, key, expression, zone, effective_at) "
+				+ "SELECT 'shop', '" + key + "', c, CASE WHEN c <> '' THEN '" + zone + "' END, '" + from
+				+ "' FROM (SELECT nullif('" + ((cron != null) ? cron : "") + "', '')) s (c)");
 	}
 
 	@ParameterizedTest
@@ -197,6 +217,53 @@ class BackfillTests {
 		assertThat(other.setState(key, "paused").statusCode()).isEqualTo(200);
 		await().untilAsserted(() -> assertThat(backfill(key)).containsEntry("outcome", "PAUSED"));
 		assertThat(send(application, key, FROM, FROM.plus(Duration.ofDays(1)), "").body()).contains("is paused");
+	}
+
+	@ParameterizedTest
+	@CsvSource({
+			"report, 0 30 2 * * *, 2026-10-24T12:00:00Z, 2026-10-26T12:00:00Z, 2026-10-25T00:30:00Z 2026-10-26T01:30:00Z",
+			"export, 0 30 2 * * *, 2026-10-24T12:00:00Z, 2026-10-26T12:00:00Z, 2026-10-25T00:30:00Z 2026-10-26T01:30:00Z",
+			"auto, 0 30 2 * * *, 2026-10-25T01:00:00Z, 2026-10-26T12:00:00Z, 2026-10-26T01:30:00Z",
+			"export, 0 30 * * * *, 2026-10-25T00:00:00Z, 2026-10-25T02:00:00Z, 2026-10-25T00:30:00Z 2026-10-25T01:30:00Z",
+			"report, 0 30 2 * * *, 2026-03-28T12:00:00Z, 2026-03-30T12:00:00Z, 2026-03-30T00:30:00Z" })
+	void nightsInWhichClocksChangeHaveTheTicksOfTheOtherSchedule(String key, String cron, Instant from, Instant to,
+			String ticks) {
+		reschedule(key, cron, "Europe/Berlin", "2020-01-01T00:00:00Z");
+		learn();
+		post(key, from, to, "");
+		assertThat(awaitEnd(key)).containsEntry("outcome", "EXECUTED");
+		assertThat(jobs().ticks()).extracting(Instant::toString).containsExactly(ticks.split(" "));
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "report, 0 0 5 * * *", "export, 0 0 5 * * *", "auto, 0 0 5 * * *", "report,", "export,", "auto," })
+	void ticksOfTheScheduleThatHoldsNowAreRunWhateverHeldThen(String key, @Nullable String now) {
+		reschedule(key, "0 0 4 * * *", "UTC", "2026-03-02T12:00:00Z");
+		reschedule(key, now, "UTC", "2026-03-03T12:00:00Z");
+		learn();
+		post(key, FROM, FROM.plus(Duration.ofDays(4)), "");
+		assertThat(awaitEnd(key)).containsEntry("outcome", "EXECUTED");
+		int hours = (now != null) ? 3 : 0;
+		assertThat(jobs().ticks()).containsExactlyElementsOf(
+				IntStream.range(0, 4).mapToObj((day) -> tick(day).plus(hours, ChronoUnit.HOURS)).toList());
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "report", "export", "auto" })
+	void scheduleThatChangesMeanwhileIsFollowedByTheCallsInBetween(String key) {
+		Gate gate = new Gate();
+		jobs().hold(gate);
+		post(key, FROM, FROM.plus(Duration.ofDays(2)), "");
+		gate.awaitEntered();
+		ZonedDateTime now = ZonedDateTime.now(ZoneOffset.UTC).truncatedTo(ChronoUnit.SECONDS);
+		ZonedDateTime next = now.plusSeconds(1);
+		reschedule(key, next.format(DateTimeFormatter.ofPattern("s m H * * *", Locale.ROOT)), "UTC", now.toString());
+		learn();
+		await().until(() -> Instant.now().isAfter(next.plusSeconds(1).toInstant()));
+		gate.close();
+		assertThat(awaitEnd(key)).containsEntry("outcome", "EXECUTED");
+		assertThat(history(key)).containsExactly(run(tick(0), "EXECUTED"), run(next.toInstant(), "EXECUTED"),
+				run(tick(1), "EXECUTED"));
 	}
 
 	@ParameterizedTest

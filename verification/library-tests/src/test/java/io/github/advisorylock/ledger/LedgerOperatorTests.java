@@ -27,6 +27,7 @@ import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.LockScope;
 import io.github.advisorylock.interceptor.CronTicks;
 import io.github.advisorylock.testsupport.TestPostgres;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -210,6 +211,11 @@ class LedgerOperatorTests extends AbstractLedgerTests {
 		@Override
 		public CronTicks ticks() {
 			return new CronTicks("* * * * * *", ZoneOffset.UTC);
+		}
+
+		@Override
+		public @Nullable Instant nextAfter(Instant time) {
+			return ticks().nextAfter(time);
 		}
 
 		@Override
