@@ -111,8 +111,7 @@ final class Backfill implements Supplier<LockOutcome> {
 
 	private List<Instant> ticks(Instant from, Instant to) {
 		List<Instant> ticks = new ArrayList<>();
-		Instant latest = this.schedule.latestAt(Instant.now());
-		Instant end = to.isAfter(latest) ? latest.plusNanos(1) : to;
+		Instant end = to.isAfter(this.latest) ? this.latest.plusNanos(1) : to;
 		Instant tick = this.schedule.nextAfter(from.minusNanos(1));
 		while (tick != null && tick.isBefore(end) && ticks.size() <= MOST_COUNTED) {
 			ticks.add(tick);
