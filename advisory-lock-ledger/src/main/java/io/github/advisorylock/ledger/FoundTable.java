@@ -29,15 +29,14 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.util.StringUtils;
 
 /**
- * A table or sequence, as it was found, read by the names of its columns. What a role, a
- * search path or the database is called, what makes it read-only and how it begins its
- * transactions and encodes text, is the same in all of them.
+ * A table or sequence, as it was found. What a role, a search path or the database is
+ * called, and what makes it read-only, is the same in all of them.
  */
 record FoundTable(String wanted, String kind, @Nullable String schema, @Nullable String name, boolean usable,
 		@Nullable String missing, boolean deletable, String role, String path, String ownPath, boolean hasSchema,
 		@Nullable String target, String database, @Nullable String readOnly, @Nullable String hidden,
-		@Nullable String otherKind, @Nullable String primaryKey, boolean hasKey, @Nullable String localized,
-		@Nullable String lacking, boolean strict, String encoding) {
+		@Nullable String otherKind, @Nullable String primaryKey, boolean hasKey, boolean outdated,
+		@Nullable String localized, @Nullable String lacking) {
 
 	private static final Log logger = LogFactory.getLog(FoundTable.class);
 
@@ -57,8 +56,15 @@ record FoundTable(String wanted, String kind, @Nullable String schema, @Nullable
 	 * Whoever may not use a schema does not see what is in it.
 	 */
 	static boolean isComplete(List<FoundTable> tables) {
-		return tables.stream().allMatch((table) -> table.name() != null)
+		return tables.stream().allMatch(FoundTable::isCurrent)
 				|| tables.stream().anyMatch((table) -> table.name() != null && !table.usable());
+	}
+
+	/**
+	 * Return whether it is there, and knows all that this version writes.
+	 */
+	boolean isCurrent() {
+		return this.name != null && !this.outdated;
 	}
 
 	private static void checkTables(List<FoundTable> tables) {
@@ -72,6 +78,11 @@ record FoundTable(String wanted, String kind, @Nullable String schema, @Nullable
 		tables.stream().filter((table) -> table.lacking() != null).findFirst().ifPresent((table) -> {
 			throw new LedgerSchemaException(
 					"a table or a column is missing: " + table.qualifiedName() + " lacks " + table.lacking(),
+					(Throwable) null);
+		});
+		tables.stream().filter((table) -> !table.isCurrent()).findFirst().ifPresent((table) -> {
+			throw new LedgerSchemaException(
+					table.qualifiedName() + " is of an earlier version, which does not know the outcome CANCELLED",
 					(Throwable) null);
 		});
 	}

@@ -18,20 +18,17 @@ package io.github.advisorylock.ledger;
 
 import org.jspecify.annotations.Nullable;
 
-import org.springframework.aot.hint.MemberCategory;
 import org.springframework.aot.hint.RuntimeHints;
 import org.springframework.aot.hint.RuntimeHintsRegistrar;
 
 /**
- * The scripts of the tables, and what is read of them, for those who compile ahead of
- * time.
+ * The scripts of the tables, for those who compile ahead of time.
  */
 final class LedgerRuntimeHints implements RuntimeHintsRegistrar {
 
 	@Override
 	public void registerHints(RuntimeHints hints, @Nullable ClassLoader classLoader) {
 		hints.resources().registerPattern("io/github/advisorylock/ledger/*");
-		hints.reflection().registerType(FoundTable.class, MemberCategory.INVOKE_DECLARED_CONSTRUCTORS);
 	}
 
 }

@@ -18,6 +18,8 @@ package io.github.advisorylock.ledger;
 
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.sql.Connection;
+import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Types;
 import java.util.Arrays;
@@ -29,12 +31,14 @@ import java.util.stream.Collectors;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 
+import org.springframework.core.io.ByteArrayResource;
 import org.springframework.core.io.ClassPathResource;
+import org.springframework.core.io.Resource;
 import org.springframework.dao.DataAccessException;
 import org.springframework.dao.DataAccessResourceFailureException;
-import org.springframework.jdbc.core.DataClassRowMapper;
 import org.springframework.jdbc.core.namedparam.MapSqlParameterSource;
 import org.springframework.jdbc.core.namedparam.NamedParameterJdbcOperations;
+import org.springframework.jdbc.datasource.init.ResourceDatabasePopulator;
 
 /**
  * The tables of the ledger. Creates them where it may, and never drops anything.
@@ -61,9 +65,8 @@ record LedgerSchema(LedgerConnections connections, LedgerSettings settings) {
 	 * role may not use is none for PostgreSQL, and is found here nevertheless.
 	 */
 	private static final String INSPECT = """
-			SELECT w.kind, c.name, c.schema, coalesce(c.usable, false) AS usable, c.missing, coalesce(c.deletable, false) AS deletable,
-			  c.hidden, c.other_kind, w.columns AS primary_key, CAST(:wanted AS text) || w.kind AS wanted,
-			  coalesce(c.has_key, false) AS has_key, c.localized, c.lacking,
+			SELECT w.kind, c.name, c.schema, c.usable, c.missing, c.deletable, c.hidden, c.other_kind, c.outdated, w.columns AS primary_key,
+			  c.has_key, c.localized, c.lacking,
 			  pg_catalog.quote_ident(current_user) AS role, pg_catalog.current_setting('search_path') AS path, s.own_path,
 			  pg_catalog.quote_ident(pg_catalog.current_database()) AS database,
 			  pg_catalog.current_setting('server_encoding') AS encoding, s.read_only,
@@ -105,6 +108,12 @@ record LedgerSchema(LedgerConnections connections, LedgerSettings settings) {
 			    o.relkind = 'S' OR w.kind = 'job_state' OR pg_catalog.has_table_privilege(o.oid, 'DELETE') AS deletable,
 			    CASE WHEN o.relkind = 'f' THEN 'a foreign table' WHEN o.relkind = 'v' AND w.kind <> 'job_state' THEN 'a view' END
 			      AS other_kind,
+			    CASE WHEN w.kind = 'job_state' THEN pg_catalog.pg_get_viewdef(o.oid) NOT LIKE '%CANCELLED%'
+			      WHEN w.kind IN ('instance', 'run') AND 2 > (SELECT count(*) FROM pg_catalog.pg_attribute a
+			        WHERE a.attrelid = o.oid AND a.attname IN ('schedules', 'drained_at', 'outcome', 'bad_end')) THEN true
+			      ELSE EXISTS (SELECT FROM pg_catalog.pg_constraint k CROSS JOIN LATERAL pg_catalog.pg_get_constraintdef(k.oid) d (text)
+			        WHERE k.conrelid = o.oid AND k.contype = 'c' AND d.text LIKE '%ABANDONED%' AND d.text NOT LIKE '%CANCELLED%')
+			      END AS outdated,
 			    o.relkind IN ('S', 'v', 'f') OR EXISTS (
 			      SELECT FROM pg_catalog.pg_index x CROSS JOIN LATERAL (
 			        SELECT pg_catalog.array_agg(CAST(a.attname AS text)) FROM pg_catalog.pg_attribute a
@@ -225,12 +234,20 @@ record LedgerSchema(LedgerConnections connections, LedgerSettings settings) {
 		int dot = prefix.indexOf('.');
 		MapSqlParameterSource parameters = new MapSqlParameterSource()
 			.addValue("schema", (dot >= 0) ? prefix.substring(0, dot) : null, Types.VARCHAR)
-			.addValue("prefix", prefix.substring(dot + 1))
-			.addValue("wanted", this.settings.tablePrefix());
-		List<FoundTable> tables = jdbc.query(INSPECT, parameters, new DataClassRowMapper<>(FoundTable.class));
-		this.connections.useReadCommitted(tables.get(0).strict());
-		this.connections.useText(StorableText.in(tables.get(0).encoding()));
-		return tables;
+			.addValue("prefix", prefix.substring(dot + 1));
+		return jdbc.query(INSPECT, parameters, (row, number) -> table(row));
+	}
+
+	private FoundTable table(ResultSet row) throws SQLException {
+		this.connections.useReadCommitted(row.getBoolean("strict"));
+		this.connections.useText(StorableText.in(row.getString("encoding")));
+		String kind = row.getString("kind");
+		return new FoundTable(this.settings.tablePrefix() + kind, kind, row.getString("schema"), row.getString("name"),
+				row.getBoolean("usable"), row.getString("missing"), row.getBoolean("deletable"), row.getString("role"),
+				row.getString("path"), row.getString("own_path"), row.getBoolean("has_schema"), row.getString("target"),
+				row.getString("database"), row.getString("read_only"), row.getString("hidden"),
+				row.getString("other_kind"), row.getString("primary_key"), row.getBoolean("has_key"),
+				row.getBoolean("outdated"), row.getString("localized"), row.getString("lacking"));
 	}
 
 	/**
@@ -253,10 +270,7 @@ record LedgerSchema(LedgerConnections connections, LedgerSettings settings) {
 						});
 				jdbc.getJdbcOperations().execute(LedgerConnections.HURRY);
 				List<FoundTable> found = inspect(jdbc);
-				if (!FoundTable.isComplete(found)) {
-					jdbc.getJdbcOperations().execute(script(found));
-				}
-				return true;
+				return FoundTable.isComplete(found) || populate(jdbc, found);
 			});
 		}
 		catch (DataAccessResourceFailureException ex) {
@@ -301,22 +315,35 @@ record LedgerSchema(LedgerConnections connections, LedgerSettings settings) {
 				+ "' with a role that may create tables, and set 'advisory-lock.ledger.initialize-schema' to 'never'.";
 	}
 
+	private boolean populate(NamedParameterJdbcOperations jdbc, List<FoundTable> tables) {
+		ResourceDatabasePopulator populator = new ResourceDatabasePopulator(script(tables));
+		jdbc.getJdbcOperations().execute((Connection connection) -> {
+			populator.populate(connection);
+			return true;
+		});
+		return true;
+	}
+
 	/**
-	 * The parts of the script, with an empty line between them, for what is missing, with
-	 * the configured names. An index has no schema of its own.
+	 * The parts of the script, with an empty line between them, for what is missing or of
+	 * an earlier version, with the configured names. An index has no schema of its own.
 	 */
-	private String script(List<FoundTable> tables) {
+	private Resource script(List<FoundTable> tables) {
 		try {
 			String script = new ClassPathResource(LedgerSchemaException.LOCATION, LedgerSchema.class.getClassLoader())
 				.getContentAsString(StandardCharsets.UTF_8);
-			String prefix = this.settings.tablePrefix();
-			return tables.stream()
-				.filter((table) -> table.name() == null)
+			String ddl = tables.stream()
+				.filter((table) -> !table.isCurrent())
 				.flatMap((table) -> Arrays.stream(script.split("\\R\\R")).filter((part) -> isFor(table, part)))
-				.collect(Collectors.joining("\n"))
-				.replace("INDEX IF NOT EXISTS " + LedgerSettings.DEFAULT_TABLE_PREFIX, "INDEX IF NOT EXISTS ?")
+				.collect(Collectors.joining("\n"));
+			String prefix = this.settings.tablePrefix();
+			String named = ddl
+				.replaceAll(
+						"(INDEX IF NOT EXISTS|CONSTRAINT|CONSTRAINT IF EXISTS) " + LedgerSettings.DEFAULT_TABLE_PREFIX,
+						"$1 ?")
 				.replace(LedgerSettings.DEFAULT_TABLE_PREFIX, prefix)
 				.replace("?", prefix.substring(prefix.indexOf('.') + 1));
+			return new ByteArrayResource(named.getBytes(StandardCharsets.UTF_8), LedgerSchemaException.LOCATION);
 		}
 		catch (IOException ex) {
 			throw new LedgerSchemaException("its DDL can't be read", ex);
@@ -325,7 +352,8 @@ record LedgerSchema(LedgerConnections connections, LedgerSettings settings) {
 
 	private static boolean isFor(FoundTable table, String part) {
 		String name = LedgerSettings.DEFAULT_TABLE_PREFIX + table.kind() + " ";
-		return part.contains(" OR REPLACE VIEW " + name) || part.contains(" IF NOT EXISTS " + name);
+		return part.contains(" OR REPLACE VIEW " + name) || part.contains("ALTER TABLE " + name)
+				|| (table.name() == null && part.contains(" IF NOT EXISTS " + name));
 	}
 
 	/**

@@ -218,12 +218,46 @@ class LedgerSchemaTests {
 			.contains("advisory_lock_job lacks retry_at");
 	}
 
+	/**
+	 * As they were before a run could be cancelled, with a row in each.
+	 */
+	@Test
+	void tablesOfEarlierVersionLearnOutcomesWhereTheyMayBeChanged() {
+		always(this.runner).run((context) -> assertThat(context.getBean(Payments.class).pay("1")).isEqualTo("paid"));
+		String prefix = this.schema + ".advisory_lock_";
+		for (String outcome : List.of("job.last_outcome", "run.outcome")) {
+			String[] parts = outcome.split("\\.");
+			String name = "advisory_lock_" + parts[0] + "_" + parts[1] + "_check";
+			TestPostgres.execute("ALTER TABLE " + prefix + parts[0] + " DROP CONSTRAINT " + name + ", ADD CONSTRAINT "
+					+ name + " CHECK (" + parts[1] + " IN ('EXECUTED', 'FAILED', 'ABANDONED'))");
+		}
+		FailureAnalysis analysis = LockContextRunner
+			.analyzeFailure(this.runner.withPropertyValues("advisory-lock.ledger.initialize-schema=never"));
+		assertThat(analysis.getDescription()).contains("advisory_lock_job is of an earlier version");
+		assertThat(analysis.getAction()).contains("R__advisory_lock_ledger.sql");
+		TestPostgres.execute("ALTER TABLE " + prefix + "instance DROP COLUMN schedules");
+		analysis = LockContextRunner
+			.analyzeFailure(this.runner.withPropertyValues("advisory-lock.ledger.initialize-schema=never"));
+		assertThat(analysis.getDescription()).contains("advisory_lock_instance lacks schedules");
+		TestPostgres.execute("ALTER TABLE " + prefix + "instance DROP COLUMN backend, DROP COLUMN drained_at, "
+				+ "DROP COLUMN drained_by");
+		TestPostgres.execute("ALTER TABLE " + prefix + "run DROP COLUMN bad_end");
+		assertThat(indexesOfLatestRuns()).isEmpty();
+		always(this.runner).run((context) -> assertThat(context.getBean(Payments.class).pay("1")).isNull());
+		this.runner.withPropertyValues("advisory-lock.ledger.initialize-schema=never").run((context) -> {
+			assertThat(context).hasNotFailed();
+			TestPostgres.execute("UPDATE " + prefix + "run SET outcome = 'CANCELLED'");
+		});
+		assertThat(indexesOfLatestRuns()).hasSize(2);
+	}
+
 	@Test
 	void scriptMayRunAgainOverTablesWithData() throws IOException {
 		String script = "SET search_path TO " + this.schema + "; "
 				+ new ClassPathResource(LedgerSchemaException.LOCATION).getContentAsString(StandardCharsets.UTF_8);
 		TestPostgres.execute(script);
 		this.runner.run((context) -> assertThat(context.getBean(Payments.class).pay("1")).isEqualTo("paid"));
+		TestPostgres.execute("ALTER TABLE " + this.schema + ".advisory_lock_run DROP COLUMN bad_end");
 		TestPostgres.execute(script);
 		assertThat(indexesOfLatestRuns()).hasSize(2);
 		assertThat(query("SELECT bad_end FROM %s.advisory_lock_run")).containsExactly("");
