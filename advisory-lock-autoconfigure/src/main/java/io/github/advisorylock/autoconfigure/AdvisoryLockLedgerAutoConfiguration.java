@@ -20,7 +20,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
 
@@ -94,11 +93,10 @@ public final class AdvisoryLockLedgerAutoConfiguration {
 		BuildProperties properties = build.getIfUnique();
 		String version = (properties != null) ? properties.getVersion()
 				: context.getEnvironment().getProperty("spring.application.version");
-		return new Ledgers(lockProperties.ledger(), settings, methods, databases, roles, version, context, threads,
-				new ConcurrentHashMap<>(), new ConcurrentHashMap<>(), new AtomicReference<>());
+		return new Ledgers(lockProperties.ledger(), settings, methods, databases, roles, version, context, threads);
 	}
 
-	private static LedgerSettings ledgerSettings(AdvisoryLockProperties.Ledger properties) {
+	private static LedgerSettings settings(AdvisoryLockProperties.Ledger properties) {
 		return new LedgerSettings(properties.tablePrefix(),
 				properties.initializeSchema() == DatabaseInitializationMode.ALWAYS, properties.keepRuns().age(),
 				properties.keepRuns().count(), properties.rememberKeys());
@@ -106,16 +104,48 @@ public final class AdvisoryLockLedgerAutoConfiguration {
 
 	/**
 	 * Makes the ledger of a database, and what looks after it.
-	 *
-	 * @param begun is known while its bean is still being created, as its creation begins
-	 * all that
 	 */
-	record Ledgers(AdvisoryLockProperties.Ledger properties, SingleRunnerSettings settings,
-			SingleRunnerAnnotationBeanPostProcessor methods, ObjectProvider<LockDatabases> databases,
-			LeaderOnlyMethods roles, @Nullable String version, ConfigurableApplicationContext context,
-			LockScheduler.Threads threads, Map<String, PostgresAdvisoryLockLedger> others,
-			Map<String, Keeping> keepings,
-			AtomicReference<@Nullable LockDatabases> begun) implements LockStartup, LockDatabases.Ledgers {
+	static final class Ledgers implements LockStartup, LockDatabases.Ledgers {
+
+		private final AdvisoryLockProperties.Ledger properties;
+
+		private final SingleRunnerSettings settings;
+
+		private final SingleRunnerAnnotationBeanPostProcessor methods;
+
+		private final ObjectProvider<LockDatabases> databases;
+
+		private final LeaderOnlyMethods roles;
+
+		private final @Nullable String version;
+
+		private final ConfigurableApplicationContext context;
+
+		private final LockScheduler.Threads threads;
+
+		private final Map<String, PostgresAdvisoryLockLedger> others = new ConcurrentHashMap<>();
+
+		/**
+		 * Is known while its bean is still being created, as its creation begins all
+		 * that.
+		 */
+		private volatile @Nullable LockDatabases begun;
+
+		private final Map<String, Keeping> keepings = new ConcurrentHashMap<>();
+
+		Ledgers(AdvisoryLockProperties.Ledger properties, SingleRunnerSettings settings,
+				SingleRunnerAnnotationBeanPostProcessor methods, ObjectProvider<LockDatabases> databases,
+				LeaderOnlyMethods roles, @Nullable String version, ConfigurableApplicationContext context,
+				LockScheduler.Threads threads) {
+			this.properties = properties;
+			this.settings = settings;
+			this.methods = methods;
+			this.databases = databases;
+			this.roles = roles;
+			this.version = version;
+			this.context = context;
+			this.threads = threads;
+		}
 
 		@Override
 		public PostgresAdvisoryLockLedger of(LockDatabase database) {
@@ -124,7 +154,7 @@ public final class AdvisoryLockLedgerAutoConfiguration {
 
 		private PostgresAdvisoryLockLedger create(LockDatabase database) {
 			PostgresAdvisoryLockLedger ledger = new PostgresAdvisoryLockLedger(database.dataSource(),
-					ledgerSettings(this.properties), this.settings.namespace(), this.threads.instance(), this.methods,
+					settings(this.properties), this.settings.namespace(), this.threads.instance(), this.methods,
 					isIn(database), this.context, this.context::publishEvent);
 			ledger.whenOpen(() -> opened(database));
 			return ledger;
@@ -134,15 +164,15 @@ public final class AdvisoryLockLedgerAutoConfiguration {
 		 * An application may use the ledger alone.
 		 */
 		private void opened(LockDatabase database) {
-			all();
+			databases();
 			Keeping keeping = this.keepings.get(database.name());
 			if (keeping != null) {
 				keeping.opened();
 			}
 		}
 
-		private LockDatabases all() {
-			LockDatabases begun = this.begun.get();
+		private LockDatabases databases() {
+			LockDatabases begun = this.begun;
 			return (begun != null) ? begun : this.databases.getObject();
 		}
 
@@ -151,7 +181,7 @@ public final class AdvisoryLockLedgerAutoConfiguration {
 		 */
 		@Override
 		public void begin(LockDatabases databases, Lifecycles lifecycles) {
-			this.begun.set(databases);
+			this.begun = databases;
 			boolean own = BeanFactoryUtils.beanNamesForTypeIncludingAncestors(this.context,
 					PostgresAdvisoryLockLedger.class, true, false).length == 0;
 			databases.all()
@@ -164,7 +194,7 @@ public final class AdvisoryLockLedgerAutoConfiguration {
 			Supplier<PostgresAdvisoryLockLedger> ledger = () -> (PostgresAdvisoryLockLedger) Objects
 				.requireNonNull(database.ledger().get());
 			LedgerLifecycle lifecycle = new LedgerLifecycle(ledger, () -> operations(database, isDefault), this.methods,
-					isIn(database), this.context, ledgerSettings(this.properties),
+					isIn(database), this.context, settings(this.properties),
 					Boolean.TRUE.equals(this.properties.enabled()), this.threads);
 			InstancePresence presence = this.properties.instances() ? presence(ledger, isDefault) : null;
 			Keeping keeping = new Keeping(lifecycle, presence, isDefault);
@@ -199,7 +229,7 @@ public final class AdvisoryLockLedgerAutoConfiguration {
 		}
 
 		private Predicate<SingleRunnerMethod> isIn(LockDatabase database) {
-			return (method) -> all().has(database, method);
+			return (method) -> databases().has(database, method);
 		}
 
 		@Override
