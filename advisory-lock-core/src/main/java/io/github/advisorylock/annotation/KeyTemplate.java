@@ -245,10 +245,6 @@ final class KeyTemplate {
 	}
 
 	/**
-	 * Check an expression against the parameters of its method.
-	 * @throws IllegalArgumentException if it uses what it can't have
-	 */
-	/**
 	 * Evaluate a sum from its operands, each of which is read once, and check that none
 	 * is missing: it would stand there as "null", or as nothing, and make equal keys of
 	 * different arguments. SpEL would take whatever {@code toString()} says of the

@@ -79,6 +79,8 @@ final class Members {
 
 	private @Nullable Long unlikeSince;
 
+	private final Map<String, AdvisoryLockKey> locks = new ConcurrentHashMap<>();
+
 	/**
 	 * The locks of work that is shared, and whether this instance takes part in it.
 	 */
@@ -132,10 +134,15 @@ final class Members {
 		return true;
 	}
 
+	/**
+	 * Work is asked for by its name again and again.
+	 */
 	private AdvisoryLockKey lockOf(String what) {
-		AdvisoryLockKey hash = AdvisoryLockKey.of(this.namespace, NAME + ":" + what);
-		return AdvisoryLockKey
-			.ofValue(((long) this.lock.classId() << Integer.SIZE) | Integer.toUnsignedLong(hash.objectId()));
+		return this.locks.computeIfAbsent(what, (name) -> {
+			AdvisoryLockKey hash = AdvisoryLockKey.of(this.namespace, NAME + ":" + name);
+			return AdvisoryLockKey
+				.ofValue(((long) this.lock.classId() << Integer.SIZE) | Integer.toUnsignedLong(hash.objectId()));
+		});
 	}
 
 	/**

@@ -95,9 +95,11 @@ final class LeaderRole {
 
 	private boolean failing;
 
-	private boolean free;
-
-	private boolean taken;
+	/**
+	 * Whom the latest look has shown with the lock, as {@link #count} is told,
+	 * {@code null} for this application or if it told nothing.
+	 */
+	private @Nullable String seen;
 
 	private boolean shard;
 
@@ -144,14 +146,14 @@ final class LeaderRole {
 	 * Return whether the latest look has shown that nobody has the lock.
 	 */
 	boolean isFree() {
-		return this.free;
+		return this.seen != null && this.seen.isEmpty();
 	}
 
 	/**
 	 * Return whether the latest look has shown somebody else with the lock.
 	 */
 	boolean isTaken() {
-		return this.taken;
+		return this.seen != null && !this.seen.isEmpty();
 	}
 
 	/**
@@ -248,7 +250,7 @@ final class LeaderRole {
 		if (this.leadership.isStopping() && isOut()) {
 			return Long.MAX_VALUE;
 		}
-		if (this.free && isOut() && this.shard) {
+		if (isFree() && isOut() && this.shard) {
 			// a share that grows allows it at once
 			return isDue() ? 0 : Math.min(RETRY, this.due - this.ticker.nanoTime());
 		}
@@ -274,8 +276,7 @@ final class LeaderRole {
 	 */
 	void count(@Nullable String holder, long asked) {
 		this.failing = false;
-		this.free = holder != null && holder.isEmpty();
-		this.taken = holder != null && !this.free;
+		this.seen = holder;
 		if (holder == null) {
 			this.state = State.WAITING;
 			this.due = this.ticker.nanoTime() + this.window;
@@ -308,8 +309,7 @@ final class LeaderRole {
 	 */
 	void fail(Throwable failure) {
 		this.state = State.FOLLOWER;
-		this.free = false;
-		this.taken = false;
+		this.seen = null;
 		this.due = this.ticker.nanoTime() + Math.min(this.interval, 5 * RETRY);
 		this.leadership.end();
 		if (this.failing) {
