@@ -109,7 +109,7 @@ final class FleetElections {
 		Role role = known(name);
 		role.resting.put(instance, this.fleet.now().plus(REST));
 		if (role.shards > 0) {
-			this.fleet.time().at(this.fleet.now().plus(REST).plus(LOOK), null, () -> balance(role));
+			balanceAfter(role, REST.plus(LOOK));
 		}
 		if (role.leader == instance) {
 			lose(name, role);
@@ -181,11 +181,12 @@ final class FleetElections {
 	private int share(Role role) {
 		Instant now = this.fleet.now();
 		List<String> parts = parts(role.undivided);
-		int members = (int) role.candidates.stream()
-			.filter((candidate) -> candidate.mayBegin()
-					&& parts.stream().noneMatch((part) -> known(part).isLeftToOthersBy(candidate, now)))
-			.count();
-		return (role.shards + Math.max(1, members) - 1) / Math.max(1, members);
+		int members = (int) Math.max(1,
+				role.candidates.stream()
+					.filter((candidate) -> candidate.mayBegin()
+							&& parts.stream().noneMatch((part) -> known(part).isLeftToOthersBy(candidate, now)))
+					.count());
+		return (role.shards + members - 1) / members;
 	}
 
 	/**
@@ -232,7 +233,7 @@ final class FleetElections {
 				electAfter(name, Duration.ZERO);
 			}
 			else if (name.endsWith("#0")) {
-				balanceLater(role);
+				balanceAfter(role, LOOK);
 			}
 		}
 		return role;
@@ -245,11 +246,11 @@ final class FleetElections {
 		this.roles.values()
 			.stream()
 			.filter((role) -> role.shards > 0 && role.candidates.contains(instance))
-			.forEach(this::balanceLater);
+			.forEach((role) -> balanceAfter(role, LOOK));
 	}
 
-	private void balanceLater(Role role) {
-		this.fleet.time().at(this.fleet.now().plus(LOOK), null, () -> balance(role));
+	private void balanceAfter(Role role, Duration time) {
+		this.fleet.time().at(this.fleet.now().plus(time), null, () -> balance(role));
 	}
 
 	/**
