@@ -72,18 +72,19 @@ class HomeController {
 		model.addAttribute("address", this.instance.address());
 		model.addAttribute("host", "http://" + request.getServerName() + ":");
 		model.addAttribute("time", LocalTime.now(ZoneOffset.UTC).truncatedTo(ChronoUnit.SECONDS));
-		model.addAttribute("instances", this.instances.all());
+		List<Instances.Known> known = this.instances.all();
+		model.addAttribute("instances", known);
 		model.addAttribute("leaders", this.leaders.last());
-		addShards(model);
+		addShards(model, known);
 		addReport(model);
 		addShop(model);
 		return "home";
 	}
 
-	private void addShards(Model model) {
-		List<ShardView.Shard> all = this.shards.all();
+	private void addShards(Model model, List<Instances.Known> known) {
+		List<ShardView.Shard> all = this.shards.all(known);
 		model.addAttribute("shards", all);
-		model.addAttribute("parts", this.shards.parts(all));
+		model.addAttribute("parts", this.shards.parts(known, all));
 	}
 
 	private void addReport(Model model) {

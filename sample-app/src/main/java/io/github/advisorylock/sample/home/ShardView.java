@@ -36,20 +36,16 @@ class ShardView {
 
 	private final JdbcClient jdbc;
 
-	private final Instances instances;
-
-	ShardView(JdbcClient jdbc, Instances instances) {
+	ShardView(JdbcClient jdbc) {
 		this.jdbc = jdbc;
-		this.instances = instances;
 	}
 
 	/**
 	 * Return all shards, by number. The leader of one is the last that has gained it and
 	 * has not lost it since; one that was killed could not say that it has.
 	 */
-	List<Shard> all() {
-		Map<String, Instances.Known> known = this.instances.all()
-			.stream()
+	List<Shard> all(List<Instances.Known> instances) {
+		Map<String, Instances.Known> known = instances.stream()
 			.collect(Collectors.toMap(Instances.Known::name, Function.identity(), (one, other) -> one));
 		return this.jdbc.sql("""
 				SELECT shard, instance, (SELECT count(*) FROM order_message WHERE order_no % 8 = shard
@@ -66,15 +62,14 @@ class ShardView {
 	 * Return the instances that are alive, which of the shards each leads, and what it
 	 * has sent.
 	 */
-	List<Part> parts(List<Shard> shards) {
+	List<Part> parts(List<Instances.Known> instances, List<Shard> shards) {
 		Map<String, Integer> sent = this.jdbc
 			.sql("SELECT sent_by, count(*)::integer FROM order_message WHERE sent_at IS NOT NULL GROUP BY sent_by")
 			.query((row, number) -> Map.entry(row.getString(1), row.getInt(2)))
 			.list()
 			.stream()
 			.collect(Collectors.toMap(Map.Entry::getKey, Map.Entry::getValue));
-		return this.instances.all()
-			.stream()
+		return instances.stream()
 			.filter(Instances.Known::alive)
 			.map((one) -> new Part(one,
 					shards.stream()
