@@ -30,9 +30,11 @@ import io.micrometer.observation.ObservationRegistry;
  */
 class SwitchedObserver extends MicrometerSingleRunnerObserver {
 
+	private static final SingleRunnerObserver NONE = (operation, key) -> Call.UNOBSERVED;
+
 	private final SingleRunnerObserver observations;
 
-	private SingleRunnerObserver current = SingleRunnerObserver.NONE;
+	private SingleRunnerObserver current = NONE;
 
 	SwitchedObserver(MeterRegistry meters, ObservationRegistry observations) {
 		super(meters, ObservationRegistry.NOOP, new DefaultLockExecutionObservationConvention(), false);
@@ -42,7 +44,7 @@ class SwitchedObserver extends MicrometerSingleRunnerObserver {
 
 	void run(Mode mode, Runnable call) {
 		this.current = switch (mode) {
-			case UNOBSERVED -> SingleRunnerObserver.NONE;
+			case UNOBSERVED -> NONE;
 			case METERS -> super::observe;
 			case OBSERVATIONS -> this.observations;
 		};
