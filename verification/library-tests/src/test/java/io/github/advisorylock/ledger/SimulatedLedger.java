@@ -155,7 +155,7 @@ public final class SimulatedLedger {
 		Long token = (run.is("draws") && outcome.equals("EXECUTED")) ? Math.max(job.token + 1, ++this.sequence) : null;
 		this.sequence = Math.max(this.sequence, (token != null) ? token : 0);
 		return new Object[] { outcome, token, now.atOffset(ZoneOffset.UTC), open ? job.attempts + 1 : 1, null,
-				open ? job.failedAttempts : 0, 0 };
+				open ? job.failedAttempts : 0, false, 0L };
 	}
 
 	private Object[] begin(Values run, List<Runnable> writes) {

@@ -196,6 +196,14 @@ final class Promises {
 		this.calls.computeIfAbsent(instance, (first) -> new HashMap<>()).put(key, call);
 	}
 
+	/**
+	 * A bug, or a model that does not follow the code, is no fault of the weather.
+	 */
+	void failed(String key, RuntimeException failure) {
+		check(!failure.getClass().getName().startsWith("java.lang.") || failure instanceof IllegalStateException,
+				"nothing fails: '" + key + "' by " + failure);
+	}
+
 	private Call callOf(SimulatedInstance instance, String key) {
 		Map<String, Call> calls = this.calls.getOrDefault(instance, Map.of());
 		return Objects.requireNonNull(calls.getOrDefault(key, calls.get(SimulatedInstance.CATCH_UP)));

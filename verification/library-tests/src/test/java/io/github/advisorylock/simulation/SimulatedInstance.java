@@ -271,6 +271,7 @@ final class SimulatedInstance extends AbstractDataSource implements LockSchedule
 			}
 			catch (RuntimeException ex) {
 				this.simulation.note(this.name + ": " + key + " failed by " + ex.getClass().getSimpleName());
+				this.promises.failed(key, ex);
 			}
 			finally {
 				this.running.remove(key);
