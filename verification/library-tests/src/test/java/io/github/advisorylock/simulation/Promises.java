@@ -27,6 +27,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.OptionalLong;
 import java.util.Set;
+import java.util.stream.LongStream;
 
 import io.github.advisorylock.LeadershipGainedEvent;
 import io.github.advisorylock.LeadershipLostEvent;
@@ -96,6 +97,12 @@ final class Promises {
 
 	private long ledSince;
 
+	private final long[] shardLedSince = new long[SimulatedInstance.SHARDS];
+
+	private final Map<String, Long> shardTerms = new HashMap<>();
+
+	private long sharedSince;
+
 	Promises(Simulation simulation, SimulatedServer server, boolean electing, Weather weather,
 			List<SimulatedInstance> instances) {
 		this.electing = electing;
@@ -112,13 +119,26 @@ final class Promises {
 	void checkAlways() {
 		long leaders = this.instances.stream().filter(SimulatedInstance::isLeading).count();
 		check(leaders <= 1, "43: a role has one leader at a time");
-		for (int i = 0; i < SimulatedInstance.SHARDS; i++) {
-			int shard = i;
-			check(this.instances.stream().filter((instance) -> instance.isLeading(shard)).count() <= 1,
-					"43: a shard has one leader at a time");
-		}
 		if (leaders == 1) {
 			this.ledSince = this.simulation.now();
+		}
+		checkShards();
+	}
+
+	private void checkShards() {
+		Set<Integer> led = new HashSet<>();
+		int largest = 0;
+		for (SimulatedInstance instance : this.instances) {
+			Set<Integer> shards = instance.shards();
+			largest = Math.max(largest, shards.size());
+			for (int shard : shards) {
+				check(led.add(shard), "43: a shard has one leader at a time");
+				this.shardLedSince[shard] = this.simulation.now();
+			}
+		}
+		long living = this.instances.stream().filter((instance) -> !instance.isDead()).count();
+		if (largest <= 1 || (largest - 1) * living < SimulatedInstance.SHARDS) {
+			this.sharedSince = this.simulation.now();
 		}
 	}
 
@@ -145,6 +165,11 @@ final class Promises {
 		}
 		check(!this.electing || this.simulation.now() - this.ledSince < SOON.toNanos(),
 				"49: a leader that is gone is replaced");
+		check(!this.electing || LongStream.of(this.shardLedSince)
+			.allMatch((since) -> this.simulation.now() - since < SOON.toNanos()),
+				"49: a leader of a shard that is gone is replaced");
+		check(this.simulation.now() - this.sharedSince < SOON.toNanos(),
+				"43: an instance gives up what is above its share");
 		check(this.simulation.now() - this.lastExport < 2 * SOON.toNanos(), "17, 19: an interval has its run");
 		OF_TICKS.forEach(this::checkMadeUp);
 		for (SimulatedInstance instance : this.instances) {
@@ -187,6 +212,10 @@ final class Promises {
 			this.resigned = null;
 			check(gained.term() > this.term, "50: terms rise");
 			this.term = Math.max(this.term, gained.term());
+		}
+		if (event instanceof LeadershipGainedEvent gained && !gained.role().equals(SimulatedInstance.ROLE)) {
+			check(gained.term() > this.shardTerms.getOrDefault(gained.role(), 0L), "50: terms of a shard rise");
+			this.shardTerms.put(gained.role(), gained.term());
 		}
 	}
 

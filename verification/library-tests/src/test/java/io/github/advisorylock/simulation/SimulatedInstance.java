@@ -203,9 +203,9 @@ final class SimulatedInstance extends AbstractDataSource implements LockSchedule
 		return this.disturbed;
 	}
 
-	boolean isLeading(int shard) {
-		return !this.dead && !isFrozen() && this.election.isRunning()
-				&& this.election.shards(DIVIDED, SHARDS).contains(shard);
+	Set<Integer> shards() {
+		return (!this.dead && !isFrozen() && this.election.isRunning()) ? this.election.shards(DIVIDED, SHARDS)
+				: Set.of();
 	}
 
 	PostgresLeaderElection election() {

@@ -136,8 +136,14 @@ final class World {
 		SimulatedInstance one = this.instances.get((int) this.simulation.random(0, this.instances.size()));
 		if (!this.weather.isStorm()) {
 			if (this.simulation.chance(60) && this.instances.stream().noneMatch(SimulatedInstance::isDead)) {
-				this.simulation.step("killed in the calm: " + one.name());
-				one.kill();
+				boolean killed = this.simulation.chance(500);
+				this.simulation.step((killed ? "killed" : "stopped") + " in the calm: " + one.name());
+				if (killed) {
+					one.kill();
+				}
+				else {
+					one.stop();
+				}
 			}
 			return;
 		}
