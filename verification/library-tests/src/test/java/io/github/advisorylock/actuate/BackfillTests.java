@@ -415,7 +415,7 @@ class BackfillTests {
 		}
 
 		@Scheduled(cron = "0 0 2 * * *", zone = "UTC")
-		@SingleRunner(key = "report", once = Once.PER_TICK, catchUp = "1h", maxRetries = 1)
+		@SingleRunner(key = "report", once = Once.PER_TICK, catchUp = "1s", maxRetries = 1)
 		void report() {
 			run();
 		}
