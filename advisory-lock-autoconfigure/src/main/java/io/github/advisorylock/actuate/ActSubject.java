@@ -63,13 +63,17 @@ record ActSubject(@Nullable Long run, @Nullable Instant since, @Nullable Instant
 	}
 
 	/**
-	 * Read a time.
+	 * Read a time. Years of more than four digits are none that a database need know.
 	 */
 	static @Nullable Instant instant(String name, @Nullable String text) {
-		try {
-			return (text != null) ? OffsetDateTime.parse(text).toInstant() : null;
+		if (text == null) {
+			return null;
 		}
-		catch (DateTimeParseException ex) {
+		try {
+			Assert.isTrue(text.matches("\\d.*"), "it is too far away");
+			return OffsetDateTime.parse(text).toInstant();
+		}
+		catch (DateTimeParseException | IllegalArgumentException ex) {
 			throw new IllegalArgumentException("'" + name + "' must be a time such as '2026-03-01T02:00:00Z', not '"
 					+ AdvisoryLockKey.display(text) + "'", ex);
 		}

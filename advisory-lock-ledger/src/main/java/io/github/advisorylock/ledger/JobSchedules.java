@@ -44,6 +44,8 @@ final class JobSchedules {
 
 	private static final Duration AHEAD = Duration.ofSeconds(30);
 
+	private static final Duration SHORTEST = Duration.ofMillis(1);
+
 	private static final Duration LONGEST = Duration.ofDays(36_500);
 
 	private static final int LONGEST_EXPRESSION = 1000;
@@ -155,7 +157,8 @@ final class JobSchedules {
 		String zone = zone(wanted, inCode);
 		CronTicks ticks;
 		try {
-			Assert.isTrue(cron.length() <= LONGEST_EXPRESSION, "it is too long");
+			Assert.isTrue(cron.length() <= LONGEST_EXPRESSION && cron.indexOf('\0') < 0,
+					"it is too long, or has a NUL");
 			ticks = new CronTicks(cron, ZoneId.of(zone));
 		}
 		catch (IllegalArgumentException ex) {
@@ -191,7 +194,7 @@ final class JobSchedules {
 			throw new IllegalArgumentException(failed(job) + "'interval' is no time such as 'PT10M': '"
 					+ AdvisoryLockKey.display(text) + "' (" + ex.getMessage() + ")", ex);
 		}
-		Assert.isTrue(interval.toMillis() > 0 && interval.compareTo(LONGEST) <= 0,
+		Assert.isTrue(interval.compareTo(SHORTEST) >= 0 && interval.compareTo(LONGEST) <= 0,
 				() -> failed(job) + "'interval' must be a millisecond at least, and no more than " + LONGEST.toDays()
 						+ " days: '" + AdvisoryLockKey.display(text) + "'");
 		return interval;

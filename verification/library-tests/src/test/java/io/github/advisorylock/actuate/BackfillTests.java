@@ -270,6 +270,8 @@ class BackfillTests {
 	@CsvSource({ "report, 400, '', 'from', must be times",
 			"report, 400, '\"from\":\"2026-03-02T00:00:00Z\",\"to\":\"2026-03-01T00:00:00Z\"', 'from', the first one before the second",
 			"report, 400, '\"from\":\"soon\",\"to\":\"2026-03-01T00:00:00Z\"', soon, must be a time",
+			"report, 400, '\"from\":\"-999999999-01-01T00:00:00Z\",\"to\":\"2026-03-01T00:00:00Z\"', 'from', must be a time",
+			"report, 400, '\"from\":\"2026-11-01T00:00:00Z\",\"to\":\"+999999999-12-31T00:00:00Z\"', 'to', must be a time",
 			"report, 400, '\"from\":\"2026-03-01T02:00:01Z\",\"to\":\"2026-03-02T02:00:00Z\"', report, has had no tick",
 			"report, 400, '\"from\":\"2126-03-01T00:00:00Z\",\"to\":\"2126-03-09T00:00:00Z\"', report, has had no tick",
 			"report, 400, '\"from\":\"2020-03-01T00:00:00Z\",\"to\":\"2026-03-01T00:00:00Z\"', 2191 ticks, 1000 are the most",

@@ -122,6 +122,9 @@ class LatestRunsTests {
 			"runs=5&q=report | without 'runs'",
 			"runs=5&from=yesterday | 'from' must be a time such as '2026-03-01T02:00:00Z', not 'yesterday'",
 			"runs=5&to=2026-03-01 | 'to' must be a time such as",
+			"runs=5&from=%2B300000-01-01T00:00:00Z | 'from' must be a time such as",
+			"runs=5&to=%2B999999999-12-31T23:59:59Z | 'to' must be a time such as",
+			"runs=5&from=-999999999-01-01T00:00:00Z | 'from' must be a time such as",
 			"runs=5&from=2026-03-02T00:00:00Z&to=2026-03-01T00:00:00Z | 'from' must be before 'to'" })
 	void whatCanNotBeAskedForIsRefusedWithTheReason(String query, String reason) {
 		EndpointAnswer answer = ask(query);

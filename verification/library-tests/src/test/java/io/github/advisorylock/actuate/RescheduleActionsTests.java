@@ -123,7 +123,9 @@ class RescheduleActionsTests {
 
 	@ParameterizedTest
 	@CsvSource(delimiter = '|', quoteCharacter = '`', value = { "report | \"cron\":\"soon\" | 400 | 'cron'",
-			"report | \"cron\":\"\" | 400 | 'cron'",
+			"report | \"cron\":\"\" | 400 | 'cron'", "report | \"cron\":\"* * * * * *\\u0000\" | 400 | 'cron'",
+			"rate | \"interval\":\"PT2562047788015215H\" | 400 | 'interval'",
+			"rate | \"interval\":\"-PT2562047788015215H\" | 400 | 'interval'",
 			"report | \"cron\":\"0 0 0 31 2 *\" | 400 | no time that is to come",
 			"report | \"cron\":\"* * * * * *\",\"zone\":\"Mars\" | 400 | 'zone'",
 			"report | \"zone\":\"UTC\" | 400 | 'zone'",
