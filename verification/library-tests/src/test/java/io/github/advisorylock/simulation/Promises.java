@@ -93,13 +93,11 @@ final class Promises {
 
 	private long lostSince;
 
-	private long term;
+	private final Map<String, Long> terms = new HashMap<>();
 
 	private long ledSince;
 
 	private final long[] shardLedSince = new long[SimulatedInstance.SHARDS];
-
-	private final Map<String, Long> shardTerms = new HashMap<>();
 
 	private long sharedSince;
 
@@ -210,12 +208,10 @@ final class Promises {
 			check(instance != this.resigned || this.simulation.now() - this.lostSince > AWAY.toNanos(),
 					"48: an instance that resigned leaves the role to others");
 			this.resigned = null;
-			check(gained.term() > this.term, "50: terms rise");
-			this.term = Math.max(this.term, gained.term());
 		}
-		if (event instanceof LeadershipGainedEvent gained && !gained.role().equals(SimulatedInstance.ROLE)) {
-			check(gained.term() > this.shardTerms.getOrDefault(gained.role(), 0L), "50: terms of a shard rise");
-			this.shardTerms.put(gained.role(), gained.term());
+		if (event instanceof LeadershipGainedEvent gained) {
+			check(gained.term() > this.terms.getOrDefault(gained.role(), 0L), "50: terms rise");
+			this.terms.merge(gained.role(), gained.term(), Math::max);
 		}
 	}
 
