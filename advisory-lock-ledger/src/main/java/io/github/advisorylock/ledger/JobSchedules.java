@@ -157,8 +157,7 @@ final class JobSchedules {
 		String zone = zone(wanted, inCode);
 		CronTicks ticks;
 		try {
-			Assert.isTrue(cron.length() <= LONGEST_EXPRESSION && cron.indexOf('\0') < 0,
-					"it is too long, or has a NUL");
+			StorableText.check("cron", cron, LONGEST_EXPRESSION);
 			ticks = new CronTicks(cron, ZoneId.of(zone));
 		}
 		catch (IllegalArgumentException ex) {

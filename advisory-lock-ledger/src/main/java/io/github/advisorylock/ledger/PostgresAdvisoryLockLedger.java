@@ -559,17 +559,12 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger, RunLedger
 	}
 
 	private static void checkReason(@Nullable String reason) {
-		check("reason", (reason != null) ? reason : "", LONGEST_REASON);
+		StorableText.check("reason", (reason != null) ? reason : "", LONGEST_REASON);
 	}
 
 	private static void checkWho(String by) {
 		Assert.hasText(by, "'by' must not be empty");
-		check("by", by, LONGEST_WHO);
-	}
-
-	private static void check(String name, String text, int longest) {
-		Assert.isTrue(text.length() <= longest && text.indexOf('\0') < 0,
-				() -> "'" + name + "' must have no more than " + longest + " characters, none of them NUL");
+		StorableText.check("by", by, LONGEST_WHO);
 	}
 
 }

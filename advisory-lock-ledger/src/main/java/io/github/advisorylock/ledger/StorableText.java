@@ -22,6 +22,8 @@ import java.util.Map;
 
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.util.Assert;
+
 /**
  * Text from outside, as the encoding of a database can have it: a statement with another
  * character is refused, and what it was to record would be lost. Not for keys, which must
@@ -50,6 +52,14 @@ record StorableText(@Nullable Charset charset) {
 					.replaceFirst("^LATIN(?=[1-4]$)", "ISO-8859-")
 					.replace('_', '-'));
 		return new StorableText(Charset.isSupported(name) ? Charset.forName(name) : StandardCharsets.US_ASCII);
+	}
+
+	/**
+	 * Make sure that a text which somebody gives is none that no column has room for.
+	 */
+	static void check(String name, String text, int longest) {
+		Assert.isTrue(text.length() <= longest && text.indexOf('\0') < 0,
+				() -> "'" + name + "' must have no more than " + longest + " characters, none of them NUL");
 	}
 
 	/**
