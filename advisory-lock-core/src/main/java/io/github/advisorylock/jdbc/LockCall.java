@@ -65,8 +65,6 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission {
 
 	LockOutcome outcome = LockOutcome.EXECUTED;
 
-	private @Nullable String reason;
-
 	private @Nullable Hold hold;
 
 	/**
@@ -128,7 +126,6 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission {
 				&& (this.hold != null || !this.holds.isHeldByThisThread(this.key));
 		if (refused) {
 			this.outcome = LockOutcome.PAUSED;
-			this.reason = DRAINED;
 		}
 		return refused;
 	}
@@ -223,7 +220,7 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission {
 
 	@Override
 	public final @Nullable String reason() {
-		return this.reason;
+		return (this.outcome == LockOutcome.PAUSED && this.resources.mayNotBegin()) ? DRAINED : null;
 	}
 
 	@Override

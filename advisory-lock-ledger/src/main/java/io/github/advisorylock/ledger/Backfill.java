@@ -137,7 +137,9 @@ final class Backfill implements Supplier<LockOutcome> {
 			for (int i = 0; i < this.ticks.size() && outcome == LockOutcome.EXECUTED; i++) {
 				outcome = run(this.ticks.get(i));
 			}
-			tell(null, outcome.name(), null);
+			if (!tell(null, outcome.name(), null)) {
+				throw cancelled();
+			}
 			return outcome;
 		}
 		catch (CancellationException ex) {
@@ -211,8 +213,12 @@ final class Backfill implements Supplier<LockOutcome> {
 			throw new CancellationException(failed(this.job) + "this instance is being shut down");
 		}
 		if (!tell(tick, null, null)) {
-			throw new CancellationException(failed(this.job) + "it was cancelled");
+			throw cancelled();
 		}
+	}
+
+	private CancellationException cancelled() {
+		return new CancellationException(failed(this.job) + "it was cancelled");
 	}
 
 	private boolean tell(@Nullable Instant tick, @Nullable String outcome, LedgerRun.@Nullable Failure failure) {

@@ -28,7 +28,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Keeps the last backfill of each job, and owns the SQL of that. Nobody but the instance
- * that makes it writes its row while it is under way, and no run reads it.
+ * that makes it writes its row while it is under way, but who ends it. A run of it begins
+ * only while it is.
  */
 record BackfillRepository(LedgerConnections connections, LedgerTables tables, Supplier<String> instance) {
 

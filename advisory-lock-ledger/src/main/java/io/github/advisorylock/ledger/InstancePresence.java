@@ -217,7 +217,7 @@ public final class InstancePresence implements SmartLifecycle {
 			told = ledger.repository().instances().appear(this.namespace, this.version, roles, !this.known);
 		}
 		this.known = true;
-		ledger.instance().drain(ledger, told.drained());
+		ledger.drained(told.drained());
 		ledger.seeSchedules(told.schedules());
 	}
 

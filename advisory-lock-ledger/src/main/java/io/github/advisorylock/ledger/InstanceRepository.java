@@ -51,7 +51,7 @@ final class InstanceRepository {
 	 * Tells this process from another one that had its name, as a container has that is
 	 * started again: by the clock of this machine.
 	 */
-	private static final OffsetDateTime BORN = Instant.ofEpochMilli(ManagementFactory.getRuntimeMXBean().getStartTime())
+	static final OffsetDateTime BORN = Instant.ofEpochMilli(ManagementFactory.getRuntimeMXBean().getStartTime())
 		.atOffset(ZoneOffset.UTC);
 
 	private final LedgerConnections connections;

@@ -118,8 +118,9 @@ final class LedgerOpening {
 		LedgerSchema.Opened schema = this.schema.open();
 		LedgerTables tables = schema.tables();
 		Supplier<String> instance = () -> this.connections.text().of(this.instance.name());
-		RunRepository runs = new RunRepository(this.connections, RunStatements.of(tables), this.settings, instance,
-				this.recentKeys, (name) -> this.known.get(name), () -> this.schedules.learn(true));
+		RunRepository runs = new RunRepository(this.connections, RunStatements.of(tables), this.settings,
+				this.namespace, instance, this.recentKeys, (name) -> this.known.get(name),
+				() -> this.schedules.learn(true), () -> drained(true));
 		Opened opened = new Opened(runs, new JobRepository(this.connections, tables, instance),
 				new OperatorRepository(this.connections, tables),
 				new BackfillRepository(this.connections, tables, instance), new LedgerPurge(this.connections, tables),
@@ -161,6 +162,13 @@ final class LedgerOpening {
 	private boolean hasRoom(JobFacts job) {
 		String name = job.name().toString();
 		return (job.recorded() && !job.template()) || this.connections.text().of(name).equals(name);
+	}
+
+	/**
+	 * Have this instance know whether an operator has it begin no run.
+	 */
+	void drained(boolean drained) {
+		this.instance.drain(this, drained);
 	}
 
 	boolean isOpen() {

@@ -199,7 +199,7 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger, RunLedger
 
 	@Override
 	public void look() {
-		this.instance.drain(this, repository().instances().isDrained(this.namespace));
+		drained(repository().instances().isDrained(this.namespace));
 	}
 
 	/**
@@ -217,6 +217,13 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger, RunLedger
 			look();
 		}
 		return found;
+	}
+
+	/**
+	 * Have this instance know whether an operator has it begin no run.
+	 */
+	void drained(boolean drained) {
+		this.opening.drained(drained);
 	}
 
 	/**

@@ -30,6 +30,7 @@ import java.util.function.Function;
 import java.util.function.Supplier;
 
 import io.github.advisorylock.AdvisoryLockKey;
+import io.github.advisorylock.LockContext;
 import io.github.advisorylock.LockLostException;
 import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.LockRequest;
@@ -155,6 +156,9 @@ final class RecordedRun implements RunRecord {
 			.addValue("again", backfill != null && backfill.again())
 			.addValue("scope", this.scope.name())
 			.addValue("instance", this.runs.instance())
+			.addValue("home", this.runs.namespace())
+			.addValue("born", InstanceRepository.BORN)
+			.addValue("drainable", LockContext.current().isEmpty())
 			.addValue("oncePerKey", request.isOncePerKey())
 			.addValue("planned", this.planned != null)
 			.addValue("scheduleKnown", null, Types.TIMESTAMP_WITH_TIMEZONE)
@@ -285,6 +289,10 @@ final class RecordedRun implements RunRecord {
 	private LockOutcome outcome(RunRepository.Decision decision) {
 		if (RunStatements.AHEAD.equals(decision.answer())) {
 			throw ahead(decision.time().toInstant());
+		}
+		if (RunStatements.DRAINED.equals(decision.answer())) {
+			this.runs.learnDrained();
+			return LockOutcome.PAUSED;
 		}
 		boolean other = RunStatements.RESCHEDULED.equals(decision.answer()) || (this.planned != null
 				&& this.planned.changedAt().get() != null && !this.planned.allowed().test(decision.time().toInstant()));

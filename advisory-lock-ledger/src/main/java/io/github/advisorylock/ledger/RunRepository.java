@@ -63,6 +63,8 @@ final class RunRepository {
 
 	private final LedgerSettings settings;
 
+	private final String namespace;
+
 	private final Supplier<String> instance;
 
 	private final RecentKeys recentKeys;
@@ -74,21 +76,25 @@ final class RunRepository {
 
 	private final Runnable schedules;
 
+	private final Runnable drained;
+
 	/**
 	 * The jobs whose last tick that came here was run here.
 	 */
 	private final Set<JobName> ran = ConcurrentHashMap.newKeySet();
 
-	RunRepository(LedgerConnections connections, RunStatements statements, LedgerSettings settings,
+	RunRepository(LedgerConnections connections, RunStatements statements, LedgerSettings settings, String namespace,
 			Supplier<String> instance, RecentKeys recentKeys, Function<JobName, @Nullable JobFacts> jobs,
-			Runnable schedules) {
+			Runnable schedules, Runnable drained) {
 		this.connections = connections;
 		this.statements = statements;
 		this.settings = settings;
+		this.namespace = namespace;
 		this.instance = instance;
 		this.recentKeys = recentKeys;
 		this.jobs = jobs;
 		this.schedules = schedules;
+		this.drained = drained;
 	}
 
 	/**
@@ -96,6 +102,13 @@ final class RunRepository {
 	 */
 	void learnSchedules() {
 		this.schedules.run();
+	}
+
+	/**
+	 * Have this instance know that it is drained.
+	 */
+	void learnDrained() {
+		this.drained.run();
 	}
 
 	/**
@@ -130,6 +143,13 @@ final class RunRepository {
 
 	String instance() {
 		return this.instance.get();
+	}
+
+	/**
+	 * Return the namespace of this instance, which keys need not have.
+	 */
+	String namespace() {
+		return this.namespace;
 	}
 
 	/**

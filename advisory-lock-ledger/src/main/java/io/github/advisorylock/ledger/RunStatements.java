@@ -53,6 +53,11 @@ record RunStatements(String decide, String begin, String end, String result, Str
 	static final String RESCHEDULED = "RESCHEDULED";
 
 	/**
+	 * In the place of an outcome: an operator has this instance begin no run.
+	 */
+	static final String DRAINED = "DRAINED";
+
+	/**
 	 * Times that are later than the clock of the database by more than a minute decide
 	 * nothing; a back-off is twelve minutes at most. A drawn token must be higher than
 	 * all that are known of the key: in another cluster, or after an upgrade, the
@@ -65,8 +70,12 @@ record RunStatements(String decide, String begin, String end, String result, Str
 	private static final String DECIDE = """
 			WITH decision AS MATERIALIZED (
 			  SELECT CAST(CASE
+			    WHEN :drainable AND EXISTS (SELECT FROM {instance} i WHERE i.namespace = :home AND i.instance = :instance
+			      AND i.born_at = CAST(:born AS timestamptz) AND i.drained_at IS NOT NULL) THEN 'DRAINED'
 			    WHEN (SELECT p.paused_at IS NOT NULL FROM {pause} p WHERE p.namespace = :namespace
 			      AND (p.key = :key OR (:pausable AND p.key = '')) ORDER BY p.key DESC LIMIT 1) THEN 'PAUSED'
+			    WHEN :backfilled AND NOT EXISTS (SELECT FROM {backfill} b WHERE b.namespace = :namespace AND b.key = :key
+			      AND b.instance = :instance AND b.current_tick = CAST(:tick AS timestamptz) AND b.outcome IS NULL) THEN 'PAUSED'
 			    WHEN :planned AND (SELECT pg_catalog.max(s.changed_at) FROM {schedule} s WHERE s.namespace = :namespace
 			      AND s.key = :key) IS DISTINCT FROM CAST(:scheduleKnown AS timestamptz) THEN 'RESCHEDULED'
 			    WHEN CAST(:tick AS timestamptz) > t.latest THEN 'AHEAD'

@@ -33,12 +33,14 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.stream.IntStream;
 
 import com.jayway.jsonpath.JsonPath;
+import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.LockContext;
 import io.github.advisorylock.LockInstance;
 import io.github.advisorylock.LockScope;
 import io.github.advisorylock.annotation.Once;
 import io.github.advisorylock.annotation.SingleRunner;
 import io.github.advisorylock.ledger.PostgresAdvisoryLockLedger;
+import io.github.advisorylock.testsupport.ForeignSession;
 import io.github.advisorylock.testsupport.TestPostgres;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
@@ -194,6 +196,37 @@ class BackfillTests {
 		await().untilAsserted(() -> assertThat(backfill(key)).containsEntry("outcome", "CANCELLED"));
 		await().untilAsserted(() -> assertThat(history(key)).containsExactly(run(tick(0), "CANCELLED")));
 		assertThat(other.setState(key, "cancelled").statusCode()).isEqualTo(409);
+	}
+
+	@Test
+	void runThatWaitsForItsLockDoesNotBeginOnceTheBackfillIsCancelled() {
+		try (ForeignSession busy = ForeignSession.holding(AdvisoryLockKey.of("shop", "patient"))) {
+			post("patient", FROM, FROM.plus(Duration.ofDays(3)), "");
+			await().until(() -> backfill("patient").containsKey("tick"));
+			assertThat(other.setState("patient", "cancelled").statusCode()).isEqualTo(200);
+			assertThat(backfill("patient")).containsEntry("outcome", "CANCELLED").containsEntry("done", 0);
+		}
+		await().untilAsserted(() -> assertThat(Thread.getAllStackTraces().values())
+			.noneMatch((stack) -> List.of(stack).toString().contains("ledger.Backfill.get")));
+		assertThat(jobs().ticks()).isEmpty();
+		assertThat(history("patient")).isEmpty();
+		assertThat(backfill("patient")).containsEntry("outcome", "CANCELLED").containsEntry("done", 0);
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "report", "export" })
+	void instanceThatIsDrainedBeginsNoOtherRunOfIt(String key) {
+		Gate gate = new Gate();
+		jobs().hold(gate);
+		post(key, FROM, FROM.plus(Duration.ofDays(100)), "");
+		gate.awaitEntered();
+		TestPostgres.execute("UPDATE operated_instance SET drained_at = now() WHERE instance = '"
+				+ application.bean(LockInstance.class).name() + "'");
+		gate.close();
+		assertThat(awaitEnd(key)).containsEntry("outcome", "PAUSED").containsEntry("done", 1);
+		assertThat(history(key)).containsExactly(run(tick(0), "EXECUTED"));
+		TestPostgres.execute("UPDATE operated_instance SET drained_at = NULL");
+		application.bean(PostgresAdvisoryLockLedger.class).look();
 	}
 
 	@ParameterizedTest
@@ -431,6 +464,12 @@ class BackfillTests {
 		@Scheduled(cron = "0 0 2 * * *", zone = "UTC")
 		@SingleRunner("auto")
 		void auto() {
+			run();
+		}
+
+		@Scheduled(cron = "0 0 2 * * *", zone = "UTC")
+		@SingleRunner(key = "patient", once = Once.PER_TICK, waitFor = "1m")
+		void patient() {
 			run();
 		}
 

@@ -21,10 +21,13 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Function;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -177,14 +180,66 @@ class DrainTests {
 	void instanceWithoutASessionFindsOutByItsHeartbeat() {
 		try (OperatedApplication first = start("shop-1"); OperatedApplication second = start("shop-2")) {
 			await().until(() -> instances(first).contains("shop-2"));
-			TestPostgres.execute("UPDATE operated_instance SET drained_at = now(), drained_by = 'ops' "
-					+ "WHERE instance = 'shop-2'");
+			drainUnheard("shop-2");
 			await().until(() -> second.bean(Jobs.class).report().outcome() == LockOutcome.PAUSED);
 			assertThat(first.bean(Jobs.class).report().executed()).isTrue();
 		}
 		try (OperatedApplication next = start("shop-2")) {
 			assertThat(next.bean(Jobs.class).report().executed()).isTrue();
 		}
+	}
+
+	/**
+	 * Where a run begins, the ledger says it, whatever the instance has heard by then.
+	 */
+	@ParameterizedTest
+	@EnumSource
+	void recordedRunDoesNotBeginOnceAnotherInstanceHasAnswered(LockScope scope) {
+		try (OperatedApplication second = start("shop-2"); OperatedApplication first = start("shop-1")) {
+			await().until(() -> instances(first).containsAll(List.of("shop-1", "shop-2")));
+			AdvisoryLockOperations operations = second.bean(AdvisoryLockOperations.class);
+			Function<String, LockRequest> recorded = (
+					key) -> LockRequest.of(key).scope(scope).minInterval(Duration.ofMillis(1));
+			LockResult<LockOutcome> running = operations.execute(recorded.apply("outer"), (lock) -> {
+				drainUnheard("shop-2");
+				return operations.execute(recorded.apply("inner"), (part) -> "done").outcome();
+			});
+			assertThat(running.value()).isEqualTo(LockOutcome.EXECUTED);
+			for (String namespace : List.of("shop", "other")) {
+				LockResult<String> result = operations.execute(recorded.apply("late").namespace(namespace),
+						(lock) -> "late");
+				assertThat(result.outcome()).isEqualTo(LockOutcome.PAUSED);
+				assertThatIllegalStateException().isThrownBy(result::orElseThrow)
+					.withMessageContaining("PAUSED (this instance is drained)");
+			}
+			assertRefuses(second);
+			assertThat(first.bean(Jobs.class).report().executed()).isTrue();
+			assertThat(post(first, "resumed", "shop-2").statusCode()).isEqualTo(200);
+			await().until(() -> second.bean(Jobs.class).report().executed());
+		}
+	}
+
+	@Test
+	void scheduledTickOfAnInstanceThatHasNotHeardOfItIsLeftToOthers() {
+		try (OperatedApplication second = start("shop-2")) {
+			await().until(() -> instances(second).contains("shop-2"));
+			drainUnheard("shop-2");
+			AdvisoryLockOperations operations = second.bean(AdvisoryLockOperations.class);
+			LockRequest tick = LockRequest.of("nightly").oncePerTick(Instant.now().truncatedTo(ChronoUnit.SECONDS));
+			assertThat(operations.execute(tick, (lock) -> "late").outcome()).isEqualTo(LockOutcome.PAUSED);
+			try (OperatedApplication first = start("shop-1")) {
+				assertThat(first.bean(AdvisoryLockOperations.class).execute(tick, (lock) -> "done").value())
+					.isEqualTo("done");
+			}
+		}
+	}
+
+	/**
+	 * As an act on another instance does before that has heard of it.
+	 */
+	private static void drainUnheard(String instance) {
+		TestPostgres.execute("UPDATE operated_instance SET drained_at = now(), drained_by = 'ops' WHERE instance = '"
+				+ instance + "'");
 	}
 
 	@ParameterizedTest

@@ -80,8 +80,9 @@ public final class SimulatedJobs extends PostgresAdvisoryLockLedger {
 		this.question = question;
 		this.held = held;
 		this.stopping = stopping;
-		this.runs = new RunRepository(new LedgerConnections(dataSource), SimulatedLedger.STATEMENTS, SETTINGS,
+		this.runs = new RunRepository(new LedgerConnections(dataSource), SimulatedLedger.STATEMENTS, SETTINGS, "",
 				() -> instance, new RecentKeys(), (name) -> null, () -> {
+				}, () -> {
 				});
 		this.watcher = new UnfinishedTickWatcher(this, new RecordedMethodRegistry(methods, beans, (method) -> true),
 				threads);
