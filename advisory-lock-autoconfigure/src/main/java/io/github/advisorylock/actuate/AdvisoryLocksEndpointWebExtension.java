@@ -205,7 +205,10 @@ public class AdvisoryLocksEndpointWebExtension {
 		String user = user(securityContext);
 		return answer(() -> {
 			OperatorActions acts = this.actions.apply(this.source.in(transactionManager));
-			return (instance != null) ? acts.actOn(instance, state, reason, user) : acts.actAll(state, reason, user);
+			return (instance != null)
+					? acts.actOn(instance, state, reason, user,
+							this.source.all().values().stream().map(this.actions).toList())
+					: acts.actAll(state, reason, user);
 		}, (instance != null) ? "There is no living instance '" + AdvisoryLockKey.display(instance) + "'" : NO_JOB);
 	}
 

@@ -116,7 +116,7 @@ public class AdvisoryLocksSource {
 	/**
 	 * Return the sources of all databases by transaction manager, this one first.
 	 */
-	private Map<String, AdvisoryLocksSource> all() {
+	Map<String, AdvisoryLocksSource> all() {
 		Map<String, AdvisoryLocksSource> all = new LinkedHashMap<>();
 		all.put(this.name, this);
 		all.putAll(this.others.get());

@@ -251,25 +251,30 @@ final class OperatorActions {
 	}
 
 	/**
-	 * Do something with an instance.
+	 * Do something with an instance, which has no part in one of its databases only.
+	 * @param databases what acts in each of them
 	 * @return what was done, {@code null} if no instance of that name lives
 	 * @throws IllegalArgumentException if that can't be done
 	 * @throws ActSubject.RefusedException if nobody here can do that with it
 	 */
-	@Nullable InstanceActionDescriptor actOn(String instance, String state, @Nullable String reason, String user) {
+	@Nullable InstanceActionDescriptor actOn(String instance, String state, @Nullable String reason, String user,
+			List<OperatorActions> databases) {
 		boolean drain = DRAINED.equals(state);
 		Assert.isTrue(drain || RESUMED.equals(state), () -> "Unknown state '" + AdvisoryLockKey.display(state)
 				+ "' of an instance: choose '" + DRAINED + "' or '" + RESUMED + "'");
 		Assert.isTrue(reason == null, "'reason' is for state '" + PAUSED + "' only");
 		LockInstance own = this.application.threads().instance();
 		boolean itself = instance.equals(own.name());
-		if (!itself && !this.registry.isInUse()) {
+		List<OperatorActions> recording = databases.stream().filter((database) -> database.registry.isInUse()).toList();
+		if (!itself && recording.isEmpty()) {
 			throw new ActSubject.RefusedException("Failed to change instance '" + AdvisoryLockKey.display(instance)
 					+ "': without the ledger, an instance can be asked for itself only, and this one is '" + own.name()
 					+ "'");
 		}
-		boolean recorded = this.registry.isInUse() && instance.indexOf('\0') < 0
-				&& this.registry.ledger().drain(instance, drain ? user : null);
+		boolean recorded = false;
+		for (OperatorActions database : (instance.indexOf('\0') < 0) ? recording : List.<OperatorActions>of()) {
+			recorded |= database.registry.ledger().drain(instance, drain ? user : null);
+		}
 		if (itself) {
 			own.drain(LockInstance.class, drain && !recorded);
 		}
@@ -278,7 +283,7 @@ final class OperatorActions {
 		}
 		audit("INSTANCE_" + state, user, Map.of("namespace", this.application.namespace(), "instance", instance));
 		if (!itself) {
-			this.lockHolders.say(LockSession.INSTANCE);
+			recording.forEach((database) -> database.lockHolders.say(LockSession.INSTANCE));
 		}
 		return new InstanceActionDescriptor(this.application.namespace(), instance, state, user);
 	}

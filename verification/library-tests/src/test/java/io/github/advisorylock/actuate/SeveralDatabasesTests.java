@@ -30,6 +30,7 @@ import java.util.concurrent.TimeUnit;
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.AdvisoryLockOperations;
 import io.github.advisorylock.HeldLock;
+import io.github.advisorylock.LockInstance;
 import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.LockScope;
 import io.github.advisorylock.annotation.SingleRunner;
@@ -77,7 +78,7 @@ class SeveralDatabasesTests {
 
 	private static void dropTables() {
 		OperatedApplication.dropTables();
-		for (String table : List.of("job", "run", "completion")) {
+		for (String table : List.of("job", "run", "completion", "instance")) {
 			TestPostgres.execute(ReportingDatabase.url(), "DROP TABLE IF EXISTS operated_" + table + " CASCADE");
 		}
 	}
@@ -122,6 +123,39 @@ class SeveralDatabasesTests {
 			.post(EndpointAnswer.ALL, "application/json",
 					"{\"state\":\"resumed\",\"transactionManager\":\"reportingTx\"}")
 			.statusCode()).isEqualTo(200);
+	}
+
+	/**
+	 * Whichever database is named: the instance is one.
+	 */
+	@Test
+	void instanceIsDrainedAndResumedAsAWhole() {
+		List<String> databases = List.of(TestPostgres.url(), ReportingDatabase.url());
+		jobs.main();
+		jobs.ticking();
+		await().until(() -> databases.stream().noneMatch((url) -> instances(url, "true").isEmpty()));
+		actOnInstance("drained", "reportingTx");
+		assertThat(databases).allMatch((url) -> instances(url, "drained_at IS NULL").isEmpty());
+		assertThat(jobs.main()).isNull();
+		assertThat(jobs.counted()).isNull();
+		actOnInstance("resumed", "mainTx");
+		assertThat(databases).allMatch((url) -> instances(url, "drained_at IS NOT NULL").isEmpty());
+		assertThat(jobs.main()).isEqualTo("done");
+		assertThat(jobs.counted()).isEqualTo("done");
+		assertThat(EndpointAnswer
+			.of(application.get(EndpointAnswer.ALL + "?runs=2&outcome=EXECUTED&transactionManager=reportingTx"))
+			.<List<String>>read("$.runs[*].key")).startsWith("counted");
+	}
+
+	private static void actOnInstance(String state, String manager) {
+		HttpResponse<String> answer = application.post(EndpointAnswer.ALL, "application/json",
+				"{\"state\":\"" + state + "\",\"instance\":\"" + application.bean(LockInstance.class).name()
+						+ "\",\"transactionManager\":\"" + manager + "\"}");
+		assertThat(answer.statusCode()).as(answer.body()).isEqualTo(200);
+	}
+
+	private static List<String> instances(String url, String condition) {
+		return TestPostgres.query(url, "SELECT instance FROM operated_instance WHERE " + condition);
 	}
 
 	@Test
@@ -220,7 +254,13 @@ class SeveralDatabasesTests {
 	static class Jobs {
 
 		@SingleRunner("main")
-		void main() {
+		String main() {
+			return "done";
+		}
+
+		@SingleRunner(key = "counted", transactionManager = "reportingTx")
+		String counted() {
+			return "done";
 		}
 
 		@SingleRunner(key = "report", transactionManager = "reportingTx")
