@@ -395,8 +395,8 @@ public final class SingleRunnerOperation {
 		if ((tick == null && plan == null) || !RequestDetail.isRecorded(request)) {
 			return request;
 		}
-		return request
-			.with(new RequestDetail.Planned(() -> changes().changedAt(), (now) -> isAllowed(tick, plan, now)));
+		return request.with(new RequestDetail.Planned(() -> this.schedule.changes().changedAt(),
+				(now) -> isAllowed(tick, plan, now)));
 	}
 
 	private boolean isAllowed(@Nullable Instant tick, PlannedTime.@Nullable Plan plan, Instant now) {

@@ -127,22 +127,24 @@ final class RecordedRun implements RunRecord {
 		this.tick = request.tick();
 		this.planned = request.detail(RequestDetail.Planned.class);
 		this.keepsJob = !request.isOncePerKey() || request.minInterval() != null;
-		Integer maxRetries = (this.tick != null) ? Retries.of(request).most() : null;
+		Retries retries = Retries.of(request);
+		Integer maxRetries = (this.tick != null) ? retries.most() : null;
 		this.badEnd = (maxRetries != null) ? new BadEnd(maxRetries, stopping) : null;
 		this.failureMatters = request.minInterval() != null || this.badEnd != null
-				|| (Retries.of(request).backOff() && this.tick != null);
+				|| (retries.backOff() && this.tick != null);
 		KeptResult kept = request.detail(KeptResult.class);
 		this.resultFormat = (kept != null) ? kept.format() : null;
-		this.parameters = parameters(request);
+		this.parameters = parameters(request, retries.backOff());
 	}
 
 	/**
 	 * Return what is known of the run before it begins.
 	 */
-	private MapSqlParameterSource parameters(LockRequest request) {
+	private MapSqlParameterSource parameters(LockRequest request, boolean backOff) {
 		LedgerSettings settings = this.runs.settings();
 		OffsetDateTime time = (this.tick != null) ? this.tick.atOffset(ZoneOffset.UTC) : null;
-		Duration minInterval = request.minInterval();
+		Long minInterval = (request.minInterval() != null) ? LedgerSettings.micros(request.minInterval()) : null;
+		long rememberKeys = LedgerSettings.micros(settings.rememberKeys());
 		RequestDetail.Backfill backfill = request.detail(RequestDetail.Backfill.class);
 		RequestDetail.Recorded recorded = request.detail(RequestDetail.Recorded.class);
 		String of = (recorded != null) ? recorded.template() : null;
@@ -162,24 +164,20 @@ final class RecordedRun implements RunRecord {
 			.addValue("oncePerKey", request.isOncePerKey())
 			.addValue("planned", this.planned != null)
 			.addValue("scheduleKnown", null, Types.TIMESTAMP_WITH_TIMEZONE)
-			.addValue("backOff", Retries.of(request).backOff())
-			.addValue("minInterval", (minInterval != null) ? LedgerSettings.micros(minInterval) : null, Types.BIGINT)
+			.addValue("backOff", backOff)
+			.addValue("minInterval", minInterval, Types.BIGINT)
 			.addValue("template", template, Types.VARCHAR)
 			.addValue("keepsJob", this.keepsJob)
 			.addValue("keepRuns", LedgerSettings.micros(settings.keepRunsFor()))
-			.addValue("rememberKeys", LedgerSettings.micros(settings.rememberKeys()))
+			.addValue("rememberKeys", rememberKeys)
 			.addValue("remembered", !kept)
 			.addValue("pausable", kept || (this.keepsJob && template == null))
-			.addValue("rememberJob", LedgerSettings.micros(max(settings.rememberKeys(), minInterval)))
+			.addValue("rememberJob", (minInterval != null) ? Math.max(rememberKeys, minInterval) : rememberKeys)
 			.addValue("lock", PostgresAdvisoryLockTemplate.lockEntry(this.key))
 			.addValue("result", null, Types.VARCHAR)
 			.addValue("givenUp", false)
 			.addValue("badOutcome", LedgerRun.Outcome.FAILED.name())
 			.addValue("traceId", null, Types.VARCHAR);
-	}
-
-	private static Duration max(Duration one, @Nullable Duration other) {
-		return (other == null || one.compareTo(other) >= 0) ? one : other;
 	}
 
 	/**
@@ -287,16 +285,17 @@ final class RecordedRun implements RunRecord {
 	}
 
 	private LockOutcome outcome(RunRepository.Decision decision) {
-		if (RunStatements.AHEAD.equals(decision.answer())) {
+		String answer = decision.answer();
+		if (RunStatements.AHEAD.equals(answer)) {
 			throw ahead(decision.time().toInstant());
 		}
-		if (RunStatements.DRAINED.equals(decision.answer())) {
+		if (RunStatements.DRAINED.equals(answer)) {
 			this.runs.learnDrained();
 			return LockOutcome.PAUSED;
 		}
-		boolean other = RunStatements.RESCHEDULED.equals(decision.answer()) || (this.planned != null
+		boolean other = RunStatements.RESCHEDULED.equals(answer) || (this.planned != null
 				&& this.planned.changedAt().get() != null && !this.planned.allowed().test(decision.time().toInstant()));
-		return other ? LockOutcome.TOO_SOON : LockOutcome.valueOf(decision.answer());
+		return other ? LockOutcome.TOO_SOON : LockOutcome.valueOf(answer);
 	}
 
 	private IllegalStateException ahead(Instant now) {

@@ -292,8 +292,8 @@ final class RunRepository {
 		StorableText text = text();
 		run.addValue("outcome", (failure != null) ? run.getValue("badOutcome") : LedgerRun.Outcome.EXECUTED.name())
 			.addValue("committed", committed)
-			.addValue("errorClass", text.ofNullable((failure != null) ? failure.type() : null), Types.VARCHAR)
-			.addValue("error", text.ofNullable((failure != null) ? failure.text() : null), Types.VARCHAR)
+			.addValue("errorClass", (failure != null) ? text.of(failure.type()) : null, Types.VARCHAR)
+			.addValue("error", (failure != null) ? text.of(failure.text()) : null, Types.VARCHAR)
 			.addValue("stackTrace", text.ofNullable((failure != null) ? failure.stackTrace() : null), Types.VARCHAR)
 			.addValue("nextAt", next(run), Types.TIMESTAMP_WITH_TIMEZONE);
 		return query(jdbc, this.statements.end(), run, (row, number) -> row.getInt(1) == 1);
