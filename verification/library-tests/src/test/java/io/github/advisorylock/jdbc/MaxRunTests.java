@@ -26,6 +26,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Collectors;
 
+import io.github.advisorylock.AdvisoryLockKeyFactory;
 import io.github.advisorylock.HeldLock;
 import io.github.advisorylock.LockContext;
 import io.github.advisorylock.LockLostEvent;
@@ -33,7 +34,9 @@ import io.github.advisorylock.LockLostException;
 import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.LockResult;
 import io.github.advisorylock.LockScope;
+import io.github.advisorylock.jdbc.LockSessionSettings.WhenLost;
 import io.github.advisorylock.testsupport.Patience;
+import io.github.advisorylock.testsupport.SettableTicker;
 import io.github.advisorylock.testsupport.SqlState;
 import io.github.advisorylock.testsupport.TestPostgres;
 import org.junit.jupiter.api.Test;
@@ -42,6 +45,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 import org.springframework.dao.DataAccessException;
+import org.springframework.jdbc.datasource.DriverManagerDataSource;
 import org.springframework.transaction.support.TransactionTemplate;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -119,6 +123,31 @@ class MaxRunTests extends AbstractLockTests {
 			this.jdbc.execute("SELECT pg_sleep(1)");
 			transaction.setRollbackOnly();
 		});
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void runIsToldWhenItsTimeIsOverAndNotBefore(LockScope scope) {
+		SettableTicker ticker = new SettableTicker();
+		LockSession session = new LockSession(() -> new DriverManagerDataSource(TestPostgres.url()), NAMESPACE, null,
+				new LockSessionSettings(Duration.ofSeconds(1), Duration.ofSeconds(5), WhenLost.REPORT), ServerJudge.NONE,
+				this.events::add, ticker.threads());
+		this.sessions.add(session);
+		this.template = new PostgresAdvisoryLockTemplate(this.pool, this.transactionManager, session, NAMESPACE,
+				AdvisoryLockKeyFactory.sha256(), Duration.ZERO, 1000);
+		Duration limit = Duration.ofSeconds(2);
+		LockRequest request = request(scope).maxRun(limit);
+		this.template.execute(request, (lock) -> {
+			ticker.advance(limit.minusNanos(1));
+			assertThat(lock.isHeld()).isTrue();
+			return null;
+		});
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> this.template.execute(request, (lock) -> {
+			ticker.advance(limit);
+			assertThat(lock.isHeld()).isFalse();
+			return null;
+		}));
+		await().untilAsserted(() -> assertThat(this.events).containsExactly(TOO_LONG));
 	}
 
 	@Test
