@@ -26,6 +26,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 import java.util.function.Consumer;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
@@ -38,6 +40,7 @@ import io.github.advisorylock.support.RequestDetail.Interval;
 import io.github.advisorylock.support.RequestDetail.Interval.Counted;
 import io.github.advisorylock.testsupport.LockContextRunner;
 import io.github.advisorylock.testsupport.TestPostgres;
+import org.aopalliance.intercept.MethodInterceptor;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -45,6 +48,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
+import org.springframework.aop.framework.ProxyFactory;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
@@ -216,6 +220,47 @@ class DelegatedCallTests {
 					StringUtils.countOccurrencesOf(output.getOut(), "when it had called guarded methods for 100 keys"))
 				.isEqualTo(1);
 		});
+	}
+
+	@Test
+	void keyThatHadThePlanBeforeAHundredOthersIsTriedAgainWithIt() {
+		this.runner.run((context) -> {
+			Services services = context.getBean(Services.class);
+			PlannedTime.run(TICK, () -> {
+				assertThatIllegalStateException().isThrownBy(services::failing).withMessage("once");
+				IntStream.range(0, 100).forEach((i) -> services.keyed("tenant-" + i));
+				services.failing();
+			});
+			assertThat(services.runs()).hasSize(102).endsWith("failing@" + TICK);
+		});
+	}
+
+	@Test
+	void threadThatWorkWasHandedToHasNoPlanAfterThat() {
+		ExecutorService pool = Executors.newSingleThreadExecutor();
+		MethodInterceptor carrier = PlannedTime.carrier();
+		MethodInterceptor async = (invocation) -> pool.submit(() -> {
+			try {
+				return invocation.proceed();
+			}
+			catch (Throwable ex) {
+				throw new IllegalStateException(ex);
+			}
+		}).get();
+		this.runner.run((context) -> {
+			Services services = context.getBean(Services.class);
+			ProxyFactory handing = new ProxyFactory(Runnable.class, (MethodInterceptor) (invocation) -> {
+				services.first();
+				return null;
+			});
+			handing.addAdvice(0, carrier);
+			handing.addAdvice(1, async);
+			handing.addAdvice(2, carrier);
+			PlannedTime.run(TICK, (Runnable) handing.getProxy());
+			pool.submit(() -> services.keyed("a")).get();
+			assertThat(services.runs()).containsExactly("first@" + TICK, "a@");
+		});
+		pool.shutdown();
 	}
 
 	/**
