@@ -136,4 +136,20 @@ class FleetTests {
 		assertThatLock("cleanup").hasFailedWith(LockLostException.class).hasRun(0);
 	}
 
+	@Test
+	void instanceThatIsFrozenAgainHasAllTheTimeAgain(Fleet fleet) {
+		fleet.takes("cleanup", RUN);
+		fleet.advanceTo("2026-10-24T03:00:10Z");
+		int runner = fleet.runnerOf("cleanup");
+		fleet.freeze(runner);
+		fleet.advanceBy(Duration.ofSeconds(5));
+		fleet.thaw(runner);
+		fleet.advanceBy(Duration.ofSeconds(1));
+		fleet.freeze(runner);
+		fleet.advanceBy(Duration.ofSeconds(9));
+		assertThatLock("cleanup").isHeld();
+		fleet.advanceBy(Duration.ofSeconds(2));
+		assertThatLock("cleanup").isFree();
+	}
+
 }

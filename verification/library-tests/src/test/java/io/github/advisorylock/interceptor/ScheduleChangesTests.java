@@ -89,6 +89,15 @@ class ScheduleChangesTests {
 	}
 
 	@Test
+	void scheduleOfAnOperatorStaysWhenTheCodeIsReadAgain() {
+		ScheduledTicks ticks = ScheduledTicks.of(IN_CODE);
+		ticks.change(new Changes(List.of(OTHER)));
+		assertThat(ticks.parseAgain()).isFalse();
+		assertThat(ticks.current()).isNotNull();
+		assertThat(minutes(ticks.current(), 26)).contains(15, 25).doesNotContain(20);
+	}
+
+	@Test
 	void whatIsNoScheduleIsRefused() {
 		assertThatExceptionOfType(IllegalArgumentException.class).isThrownBy(() -> Change.of(START, START, "PT", null))
 			.withMessageContaining("Text cannot be parsed");
