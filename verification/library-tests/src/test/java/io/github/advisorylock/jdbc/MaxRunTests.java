@@ -130,8 +130,8 @@ class MaxRunTests extends AbstractLockTests {
 	void runIsToldWhenItsTimeIsOverAndNotBefore(LockScope scope) {
 		SettableTicker ticker = new SettableTicker();
 		LockSession session = new LockSession(() -> new DriverManagerDataSource(TestPostgres.url()), NAMESPACE, null,
-				new LockSessionSettings(Duration.ofSeconds(1), Duration.ofSeconds(5), WhenLost.REPORT), ServerJudge.NONE,
-				this.events::add, ticker.threads());
+				new LockSessionSettings(Duration.ofSeconds(1), Duration.ofSeconds(5), WhenLost.REPORT),
+				ServerJudge.NONE, this.events::add, ticker.threads());
 		this.sessions.add(session);
 		this.template = new PostgresAdvisoryLockTemplate(this.pool, this.transactionManager, session, NAMESPACE,
 				AdvisoryLockKeyFactory.sha256(), Duration.ZERO, 1000);
