@@ -137,11 +137,10 @@ class MaxRunTests extends AbstractLockTests {
 				AdvisoryLockKeyFactory.sha256(), Duration.ZERO, 1000);
 		Duration limit = Duration.ofSeconds(2);
 		LockRequest request = request(scope).maxRun(limit);
-		this.template.execute(request, (lock) -> {
+		assertThat(this.template.execute(request, (lock) -> {
 			ticker.advance(limit.minusNanos(1));
-			assertThat(lock.isHeld()).isTrue();
-			return null;
-		});
+			return lock.isHeld();
+		}).value()).isTrue();
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> this.template.execute(request, (lock) -> {
 			ticker.advance(limit);
 			assertThat(lock.isHeld()).isFalse();
