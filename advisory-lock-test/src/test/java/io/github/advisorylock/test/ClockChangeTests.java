@@ -29,6 +29,8 @@ import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
+import org.springframework.beans.factory.annotation.Autowired;
+import org.springframework.core.env.Environment;
 import org.springframework.test.context.ContextConfiguration;
 import org.springframework.test.context.TestPropertySource;
 
@@ -45,16 +47,24 @@ class ClockChangeTests {
 
 	private static final Duration QUARTER = Duration.ofMinutes(15);
 
+	@Autowired
+	private Environment environment;
+
 	/**
-	 * Check a night.
+	 * Check a night, also with the fixed hours as the choice of an operator, of which no
+	 * tick is left out.
 	 * @param leftOut the quarters that Spring does not plan, possibly none
 	 */
-	private static void check(Fleet fleet, String from, String to, String fixed, String hourly, String leftOut) {
+	private void check(Fleet fleet, String from, String to, String fixed, String hourly, String leftOut) {
 		fleet.end();
 		fleet.locks().reset();
 		fleet.begin(3, Instant.parse(from), 0);
+		String cron = this.environment.getRequiredProperty("fixed");
+		fleet.locks().reschedule("chosen", cron, this.environment.getRequiredProperty("zone"));
 		fleet.advanceTo(to);
 		assertThat(ticks(fleet, "fixed")).containsExactly(instants(fixed));
+		assertThat(ticks(fleet, "chosen")).containsAll(List.of(instants(fixed)));
+		assertThatLock("chosen").hasRunOncePerTick();
 		assertThat(ticks(fleet, "hourly")).containsExactly(instants(hourly));
 		List<Instant> quarters = new ArrayList<>();
 		for (Instant time = Instant.parse(from).plus(QUARTER); !time.isAfter(Instant.parse(to)); time = time

@@ -43,4 +43,9 @@ public class ClockJobs {
 	public void runEachQuarter() {
 	}
 
+	@Scheduled(cron = "0 0 12 1 1 *", zone = "UTC")
+	@SingleRunner(key = "chosen", once = Once.PER_TICK, catchUp = "6h")
+	public void runAsAnOperatorChooses() {
+	}
+
 }
