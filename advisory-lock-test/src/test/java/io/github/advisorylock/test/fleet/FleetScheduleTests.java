@@ -105,6 +105,23 @@ class FleetScheduleTests {
 		then(this.ledgers).should(times(7 + 60)).write("sync");
 	}
 
+	/**
+	 * The run goes on over the change, and the ticks that come meanwhile are those of the
+	 * schedule that holds then.
+	 */
+	@Test
+	void runThatIsUnderWayGoesOnOverTheChange(Fleet fleet) {
+		fleet.takes("cleanup", Duration.ofHours(3));
+		fleet.takes("sync", Duration.ofMinutes(5));
+		fleet.advanceTo("2026-11-10T03:00:01Z");
+		this.locks.reschedule("cleanup", "0 0 5,7 * * *", "UTC");
+		this.locks.reschedule("sync", "20m", null);
+		fleet.advanceTo("2026-11-10T11:00:00Z");
+		assertThat(ticks("cleanup")).containsExactly("2026-11-10T03:00:00Z", "2026-11-10T07:00:00Z");
+		assertThatLock("cleanup").neverOverlapped();
+		assertThatLock("sync").hasRunOncePerInterval().neverOverlapped();
+	}
+
 	@Test
 	void callOfTheScheduleThatWasReplacedIsRefused(Fleet fleet) {
 		this.locks.reschedule("cleanup", "0 0 5 * * *", "UTC");
