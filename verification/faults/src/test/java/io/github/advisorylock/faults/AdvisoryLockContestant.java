@@ -77,6 +77,9 @@ final class AdvisoryLockContestant implements Contestant {
 	@Override
 	public void start(ContestantSettings settings, Work work) {
 		this.context = new SpringApplicationBuilder(Jobs.class).web(WebApplicationType.NONE).initializers((context) -> {
+			context.getEnvironment()
+				.getSystemProperties()
+				.put("advisory-lock.instance", settings.instance());
 			context.getBeanFactory().registerSingleton("settings", settings);
 			context.getBeanFactory().registerSingleton("work", work);
 		})
@@ -100,7 +103,7 @@ final class AdvisoryLockContestant implements Contestant {
 	 */
 	@EnableScheduling
 	@EnableSchedulerLock(defaultLockAtMostFor = "10m")
-	@Import({ AnnotatedWork.class, Operator.class, PromisedWork.class })
+	@Import({ AnnotatedWork.class, OperatedWork.class, Operator.class, PromisedWork.class })
 	@ImportAutoConfiguration({ AdvisoryLockAutoConfiguration.class, AdvisoryLockIntegrationAutoConfiguration.class,
 			AdvisoryLockLedgerAutoConfiguration.class, AdvisoryLockShedLockAutoConfiguration.class,
 			AopAutoConfiguration.class, DataSourceAutoConfiguration.class,
@@ -245,7 +248,7 @@ final class AdvisoryLockContestant implements Contestant {
 		 */
 		@EventListener
 		void finished(SingleRunnerFinishedEvent event) {
-			if (AnnotatedWork.KEYS.contains(event.key().name())) {
+			if (AnnotatedWork.KEYS.contains(event.key().name()) || OperatedJob.isRecorded(event.key().name())) {
 				return;
 			}
 			String run = this.last.get();

@@ -190,7 +190,7 @@ final class Checker {
 				}
 				Long before = (highest != null) ? highest.token() : null;
 				if (highest != null && before != null && highest.end() <= run.begin()) {
-					boolean sameTerm = run.key().equals(Job.LEADER) && run.instance().equals(highest.instance());
+					boolean sameTerm = Job.isLed(run.key()) && run.instance().equals(highest.instance());
 					if (sameTerm ? token < before : token <= before) {
 						this.violations.add("Tokens do not rise: " + highest + " and " + run);
 					}

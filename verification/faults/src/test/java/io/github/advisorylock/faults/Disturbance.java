@@ -59,7 +59,7 @@ record Disturbance(Fault fault, int place, long begin, long end) {
 	 * by its own failure that it has lost something; nor if it is a leader's.
 	 */
 	boolean mayHaveEndedLockOf(Run run, long moment) {
-		return hits(run) && this.fault.endsLockOf(run.key()) && !run.key().equals(Job.LEADER) && run.showsLoss()
+		return hits(run) && this.fault.endsLockOf(run.key()) && !Job.isLed(run.key()) && run.showsLoss()
 				&& this.begin <= moment && moment <= this.end + AFTERMATH;
 	}
 

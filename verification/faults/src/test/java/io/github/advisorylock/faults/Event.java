@@ -122,7 +122,47 @@ record Event(Kind kind, String run, String instance, String key, @Nullable Insta
 		/**
 		 * An operator is about to resume the key.
 		 */
-		RESUMED;
+		RESUMED,
+
+		/**
+		 * An operator is about to give the key another schedule, whose number is told.
+		 */
+		RESCHEDULING,
+
+		/**
+		 * An operator has given the key another schedule, from a time on.
+		 */
+		RESCHEDULED,
+
+		/**
+		 * An operator is about to backfill the key.
+		 */
+		BACKFILLING,
+
+		/**
+		 * An operator has cancelled the backfill of the key.
+		 */
+		CANCELLED,
+
+		/**
+		 * The last tick of the key, as the ledger has it.
+		 */
+		LAST_TICK,
+
+		/**
+		 * An operator has drained the instance.
+		 */
+		DRAINED,
+
+		/**
+		 * An operator is about to resume the instance.
+		 */
+		DRAIN_ENDED,
+
+		/**
+		 * The instance knows of so many members.
+		 */
+		MEMBERS;
 
 		boolean isOfRun() {
 			return compareTo(TRIED) < 0;

@@ -238,6 +238,10 @@ final class Fleet implements AutoCloseable {
 		else if (place == POOLER && this.pooler != null) {
 			options.add("-Dadvisory-lock.session.url=" + url);
 		}
+		if (place == POOLER) {
+			// Another version of the application
+			options.add("-Dfaults.version-cron=*/8 * * * * *");
+		}
 		if (place == POOLER && this.pooler != null) {
 			url = this.pooler.url() + "&prepareThreshold=0";
 		}

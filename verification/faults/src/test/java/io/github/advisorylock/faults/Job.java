@@ -104,7 +104,15 @@ enum Job {
 	 * Return whether the effects of a key commit with its lock.
 	 */
 	static boolean isTransaction(String key) {
-		return key.startsWith(TICK_TRANSACTION.prefix()) || key.startsWith(KEY_TRANSACTION.prefix());
+		return key.startsWith(TICK_TRANSACTION.prefix()) || key.startsWith(KEY_TRANSACTION.prefix())
+				|| OperatedJob.isRecorded(key);
+	}
+
+	/**
+	 * Return whether a key is that of work of a leader, of a role or of a shard.
+	 */
+	static boolean isLed(String key) {
+		return key.equals(LEADER) || OperatedJob.isShard(key);
 	}
 
 	/**

@@ -143,7 +143,14 @@ final class RecordedWork implements Work {
 	 * Write down what is no event of a run.
 	 */
 	void say(Event.Kind kind, String job, long value) {
-		this.history.write(kind, this.settings.instance(), job, null, value);
+		say(kind, job, null, value);
+	}
+
+	/**
+	 * Write down what is no event of a run, with a time that it tells of.
+	 */
+	void say(Event.Kind kind, String job, @Nullable Instant tick, long value) {
+		this.history.write(kind, this.settings.instance(), job, tick, value);
 	}
 
 	/**

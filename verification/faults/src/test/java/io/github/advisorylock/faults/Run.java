@@ -177,7 +177,7 @@ final class Run {
 	 * nobody who says so.
 	 */
 	boolean hasSucceeded() {
-		return key().equals(Job.LEADER) ? isEnded() : this.done || this.rolledBack;
+		return Job.isLed(key()) ? isEnded() : this.done || this.rolledBack;
 	}
 
 	/**

@@ -1,0 +1,137 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.faults;
+
+import java.time.Instant;
+import java.util.Arrays;
+
+/**
+ * What a method runs on a plan of its own, and an operator acts on meanwhile.
+ */
+final class OperatedJob {
+
+	/**
+	 * Gets another schedule again and again.
+	 */
+	static final String RESCHEDULED = "rescheduled:tick";
+
+	/**
+	 * Has ticks of times that are over run, oldest first, and its own meanwhile.
+	 */
+	static final String BACKFILLED = "backfilled:tick";
+
+	/**
+	 * Is planned less often by the instance at {@link Fleet#POOLER}: another version of
+	 * the application.
+	 */
+	static final String VERSIONED = "versioned:tick";
+
+	/**
+	 * How many members an instance knows of.
+	 */
+	static final String MEMBERS = "members";
+
+	/**
+	 * The instance itself, which is drained and resumed.
+	 */
+	static final String DRAINED = "drained";
+
+	/**
+	 * The time between two ticks of {@link #BACKFILLED}, in seconds.
+	 */
+	static final int BACKFILL_PERIOD = 20;
+
+	/**
+	 * In how many shards a role is led.
+	 */
+	static final int SHARDS = 6;
+
+	private static final String SHARD = "shard#";
+
+	private OperatedJob() {
+	}
+
+	/**
+	 * Return the key of the work for a shard.
+	 */
+	static String shard(int shard) {
+		return SHARD + shard;
+	}
+
+	static boolean isShard(String key) {
+		return key.startsWith(SHARD);
+	}
+
+	/**
+	 * Return whether a key is one of an annotated method whose ticks the ledger records,
+	 * in a transaction that has the effect, too.
+	 */
+	static boolean isRecorded(String key) {
+		return key.equals(RESCHEDULED) || key.equals(BACKFILLED) || key.equals(VERSIONED);
+	}
+
+	/**
+	 * A schedule of {@link #RESCHEDULED}.
+	 */
+	enum Schedule {
+
+		/**
+		 * That of the annotation.
+		 */
+		ANNOTATED("*/3 * * * * *", 3, 0),
+
+		/**
+		 * That of the operator.
+		 */
+		OTHER("1/5 * * * * *", 5, 1);
+
+		static final String ANNOTATION = "*/3 * * * * *";
+
+		private final String cron;
+
+		private final int seconds;
+
+		private final int offset;
+
+		Schedule(String cron, int seconds, int offset) {
+			this.cron = cron;
+			this.seconds = seconds;
+			this.offset = offset;
+		}
+
+		static Schedule of(long number) {
+			return Arrays.asList(values()).get((int) number);
+		}
+
+		String cron() {
+			return this.cron;
+		}
+
+		/**
+		 * Return whether a time is one of its ticks.
+		 */
+		boolean has(Instant tick) {
+			return tick.getNano() == 0 && tick.getEpochSecond() % this.seconds == this.offset;
+		}
+
+		long periodMillis() {
+			return this.seconds * 1000L;
+		}
+
+	}
+
+}
