@@ -233,6 +233,26 @@ class CheckerTests {
 	}
 
 	@Test
+	void twoLeadersOfAShardHaveNoExcuse() {
+		disturb(Fault.TERMINATED_SESSIONS, 300, 300);
+		run("a#1", OperatedJob.shard(3), null, 5L, 0, 800, Event.Kind.TOLD);
+		run("b#1", OperatedJob.shard(4), null, 6L, 700, 900, Event.Kind.END);
+		assertThat(violations()).isEmpty();
+		run("c#1", OperatedJob.shard(3), null, 6L, 700, 900, Event.Kind.END);
+		assertThat(violations()).singleElement().asString().startsWith("Two at a time");
+	}
+
+	@Test
+	void termOfAShardThatDoesNotRiseIsFound() {
+		run("a#1", OperatedJob.shard(3), null, 5L, 0, 500, Event.Kind.END);
+		run("a#2", OperatedJob.shard(3), null, 5L, 600, 900, Event.Kind.END);
+		run("b#1", OperatedJob.shard(3), null, 7L, 7000, 7900, Event.Kind.END);
+		assertThat(violations()).isEmpty();
+		run("a#3", OperatedJob.shard(3), null, 5L, 8000, 8900, Event.Kind.END);
+		assertThat(violations()).singleElement().asString().startsWith("Tokens do not rise");
+	}
+
+	@Test
 	void tokenThatDoesNotRiseIsFound() {
 		executed("a#1", KEY, 2L, 0, 500);
 		run("b#1", KEY, TICK.plusSeconds(200), 2L, 600, 900, Event.Kind.FAIL);
