@@ -77,9 +77,7 @@ final class AdvisoryLockContestant implements Contestant {
 	@Override
 	public void start(ContestantSettings settings, Work work) {
 		this.context = new SpringApplicationBuilder(Jobs.class).web(WebApplicationType.NONE).initializers((context) -> {
-			context.getEnvironment()
-				.getSystemProperties()
-				.put("advisory-lock.instance", settings.instance());
+			context.getEnvironment().getSystemProperties().put("advisory-lock.instance", settings.instance());
 			context.getBeanFactory().registerSingleton("settings", settings);
 			context.getBeanFactory().registerSingleton("work", work);
 		})

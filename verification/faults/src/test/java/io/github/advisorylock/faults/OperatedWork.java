@@ -131,9 +131,8 @@ class OperatedWork implements SmartLifecycle {
 		LockContext lock = LockContext.current().orElseThrow();
 		Instant tick = LockContext.currentTick();
 		long token = lock.fencingToken().orElseThrow();
-		this.last.set(this.work.run(key, tick, token, Promise.LENGTH, lock::isHeld,
-				(run) -> this.jdbc.update(AdvisoryLockContestant.EFFECT,
-						(insert) -> this.work.bind(insert, key, tick, token, run))));
+		this.last.set(this.work.run(key, tick, token, Promise.LENGTH, lock::isHeld, (run) -> this.jdbc
+			.update(AdvisoryLockContestant.EFFECT, (insert) -> this.work.bind(insert, key, tick, token, run))));
 	}
 
 	@EventListener
@@ -174,8 +173,8 @@ class OperatedWork implements SmartLifecycle {
 	}
 
 	private void countMembers() {
-		this.session.ifAvailable(
-				(session) -> session.members().ifPresent((count) -> say(Event.Kind.MEMBERS, OperatedJob.MEMBERS, null, count)));
+		this.session.ifAvailable((session) -> session.members()
+			.ifPresent((count) -> say(Event.Kind.MEMBERS, OperatedJob.MEMBERS, null, count)));
 		sleep(1_000);
 	}
 
@@ -184,8 +183,8 @@ class OperatedWork implements SmartLifecycle {
 		OperatedJob.Schedule schedule = OperatedJob.Schedule.of(number);
 		String key = OperatedJob.RESCHEDULED;
 		say(Event.Kind.RESCHEDULING, key, null, number);
-		PromisedWork.attempt(() -> say(Event.Kind.RESCHEDULED, key,
-				this.ledger.reschedule(key,
+		PromisedWork.attempt(() -> say(
+				Event.Kind.RESCHEDULED, key, this.ledger.reschedule(key,
 						(schedule != OperatedJob.Schedule.ANNOTATED) ? schedule.cron() : null, null, BY, null),
 				number));
 		sleep(RESCHEDULE);
