@@ -168,6 +168,7 @@ final class Trial {
 		List<String> violations = new ArrayList<>(findings.violations());
 		violations.addAll(new PromiseRules(fleet.events(), fleet.database().written(), this.disturbances).violations());
 		violations.addAll(PromiseRules.missing(runs));
+		violations.addAll(new OperatorRules(fleet.events(), this.disturbances).violations());
 		violations.addAll(new CompletionRules(fleet.database().recorded(), fleet.database().completed()).violations());
 		int tables = fleet.database().tablesOfCompletions();
 		if (tables != (this.setup.partitioned() ? Database.PARTITIONS : 1)) {
