@@ -233,7 +233,7 @@ final class JobStatements {
 	 */
 	static final String IS_DRAINED = """
 			SELECT EXISTS (SELECT FROM {instance} i WHERE i.namespace = :namespace AND i.instance = :instance
-			  AND i.born_at = CAST(:born AS timestamptz) AND i.drained_at IS NOT NULL)
+			  AND i.born_at = CAST(:born AS timestamptz) AND i.stopped_at IS NULL AND i.drained_at IS NOT NULL)
 			""";
 
 	/**

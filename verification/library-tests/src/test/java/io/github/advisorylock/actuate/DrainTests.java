@@ -20,6 +20,10 @@ import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.SQLException;
+import java.sql.Statement;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
@@ -184,8 +188,25 @@ class DrainTests {
 			await().until(() -> second.bean(Jobs.class).report().outcome() == LockOutcome.PAUSED);
 			assertThat(first.bean(Jobs.class).report().executed()).isTrue();
 		}
-		try (OperatedApplication next = start("shop-2")) {
-			assertThat(next.bean(Jobs.class).report().executed()).isTrue();
+	}
+
+	/**
+	 * A context that comes after it in its process is another one, from its first run on.
+	 */
+	@Test
+	void instanceThatHasStoppedIsDrainedNoLonger() throws SQLException {
+		try (OperatedApplication drained = start("shop-2")) {
+			await().until(() -> instances(drained).contains("shop-2"));
+			assertThat(post(drained, "drained", "shop-2").statusCode()).isEqualTo(200);
+		}
+		try (Connection late = DriverManager.getConnection(TestPostgres.url());
+				Statement lock = late.createStatement()) {
+			late.setAutoCommit(false);
+			lock.execute("SELECT FROM operated_instance FOR UPDATE");
+			try (OperatedApplication next = start("shop-2")) {
+				assertThat(next.bean(Jobs.class).report().executed()).isTrue();
+				late.rollback();
+			}
 		}
 	}
 
