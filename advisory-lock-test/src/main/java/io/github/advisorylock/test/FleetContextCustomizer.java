@@ -44,7 +44,6 @@ import org.springframework.test.context.ContextLoadException;
 import org.springframework.test.context.MergedContextConfiguration;
 import org.springframework.test.context.SmartContextLoader;
 import org.springframework.test.context.TestContextAnnotationUtils;
-import org.springframework.transaction.PlatformTransactionManager;
 
 /**
  * Gives the application context of a {@link FleetTest} its fleet, whose instances are
@@ -69,8 +68,8 @@ final class FleetContextCustomizer implements ContextCustomizer {
 		beans.registerSingleton("advisoryLockTestCallRecorder", fleet.calls());
 		define(beans, "advisoryLockTestLocks", InMemoryLocks.class,
 				() -> fleet.locks(beans.getBean(SingleRunnerSettings.class)));
-		define(beans, "advisoryLockOperations", AdvisoryLockOperations.class, () -> beans.getBean(InMemoryLocks.class)
-			.createOperations(beans.getBeanProvider(PlatformTransactionManager.class)::getIfUnique, instance));
+		define(beans, "advisoryLockOperations", AdvisoryLockOperations.class,
+				() -> beans.getBean(InMemoryLocks.class).createOperations(beans, instance));
 		define(beans, "advisoryLockLeaderElection", LeaderElection.class, () -> fleet.elections().of(instance));
 		define(beans, SchedulingConfiguration.class.getName(), SchedulingConfiguration.class, null);
 		define(beans, "advisoryLockTestScheduling", SchedulingConfigurer.class, () -> (registrar) -> {

@@ -106,12 +106,12 @@ final class InMemoryCall implements TwoPhaseLockOperations.Admission, LockContex
 		if (this.fleet != null) {
 			this.fleet.awaitEndOfInterval(this);
 		}
-		boolean outside = !InMemoryHold.isInTransaction();
+		boolean outside = !this.operations.transactions().isIn(this.request);
 		if ((looksFirst(outside) || this.answers.remembers(this.key, this.request, this.operations)) && !mayRun()) {
 			return null;
 		}
 		PlatformTransactionManager manager = (outside && this.scope == LockScope.TRANSACTION)
-				? this.operations.transactionManager() : null;
+				? this.operations.transactions().beginner(this.request) : null;
 		return (manager != null) ? executeInTransaction(manager, action) : executeLocked(action);
 	}
 

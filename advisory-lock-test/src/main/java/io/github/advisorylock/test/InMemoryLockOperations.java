@@ -23,7 +23,6 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Supplier;
 
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.HeldLock;
@@ -36,7 +35,6 @@ import io.github.advisorylock.support.RequestDetail;
 import io.github.advisorylock.support.TwoPhaseLockOperations;
 import org.jspecify.annotations.Nullable;
 
-import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.util.Assert;
 
 /**
@@ -47,7 +45,7 @@ final class InMemoryLockOperations implements TwoPhaseLockOperations {
 
 	private final InMemoryLocks locks;
 
-	private final Supplier<@Nullable PlatformTransactionManager> transactionManager;
+	private final InMemoryTransactions transactions;
 
 	private final @Nullable FleetInstance instance;
 
@@ -64,14 +62,12 @@ final class InMemoryLockOperations implements TwoPhaseLockOperations {
 	/**
 	 * Create operations.
 	 * @param locks where the locks are
-	 * @param transactionManager returns what begins the transaction of a run,
-	 * {@code null} to run without one
+	 * @param transactions which its runs are in
 	 * @param instance whose operations they are, {@code null} if not those of a fleet
 	 */
-	InMemoryLockOperations(InMemoryLocks locks, Supplier<@Nullable PlatformTransactionManager> transactionManager,
-			@Nullable FleetInstance instance) {
+	InMemoryLockOperations(InMemoryLocks locks, InMemoryTransactions transactions, @Nullable FleetInstance instance) {
 		this.locks = locks;
-		this.transactionManager = transactionManager;
+		this.transactions = transactions;
 		this.instance = instance;
 	}
 
@@ -149,8 +145,8 @@ final class InMemoryLockOperations implements TwoPhaseLockOperations {
 		return this.locks;
 	}
 
-	@Nullable PlatformTransactionManager transactionManager() {
-		return this.transactionManager.get();
+	InMemoryTransactions transactions() {
+		return this.transactions;
 	}
 
 	Deque<InMemoryCall> running() {

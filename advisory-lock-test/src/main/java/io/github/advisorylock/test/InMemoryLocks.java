@@ -25,7 +25,6 @@ import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
-import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
@@ -39,6 +38,8 @@ import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.LockRequest;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.beans.factory.support.DefaultListableBeanFactory;
 import org.springframework.dao.DataAccessResourceFailureException;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.util.Assert;
@@ -112,7 +113,7 @@ public final class InMemoryLocks implements TestLocks {
 	 * @return new operations
 	 */
 	public AdvisoryLockOperations createOperations() {
-		return createOperations(() -> null);
+		return createOperations(new DefaultListableBeanFactory(), null);
 	}
 
 	/**
@@ -124,16 +125,13 @@ public final class InMemoryLocks implements TestLocks {
 	 */
 	public AdvisoryLockOperations createOperations(PlatformTransactionManager transactionManager) {
 		Assert.notNull(transactionManager, "'transactionManager' must not be null");
-		return createOperations(() -> transactionManager);
+		ConfigurableListableBeanFactory beans = new DefaultListableBeanFactory();
+		beans.registerSingleton("transactionManager", transactionManager);
+		return createOperations(beans, null);
 	}
 
-	AdvisoryLockOperations createOperations(Supplier<@Nullable PlatformTransactionManager> transactionManager) {
-		return createOperations(transactionManager, null);
-	}
-
-	InMemoryLockOperations createOperations(Supplier<@Nullable PlatformTransactionManager> transactionManager,
-			@Nullable FleetInstance instance) {
-		return new InMemoryLockOperations(this, transactionManager, instance);
+	InMemoryLockOperations createOperations(ConfigurableListableBeanFactory beans, @Nullable FleetInstance instance) {
+		return new InMemoryLockOperations(this, new InMemoryTransactions(beans), instance);
 	}
 
 	/**

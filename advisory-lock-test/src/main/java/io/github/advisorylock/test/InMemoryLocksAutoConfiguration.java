@@ -21,7 +21,7 @@ import io.github.advisorylock.LeaderElection;
 import io.github.advisorylock.annotation.SingleRunnerSettings;
 import io.github.advisorylock.autoconfigure.AdvisoryLockAutoConfiguration;
 
-import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.autoconfigure.AutoConfigureBefore;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
@@ -29,7 +29,6 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean
 import org.springframework.context.ApplicationEventPublisher;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
-import org.springframework.transaction.PlatformTransactionManager;
 
 /**
  * {@link EnableAutoConfiguration Auto-configuration} for locks in memory. Not applied by
@@ -58,9 +57,8 @@ final class InMemoryLocksAutoConfiguration {
 
 	@Bean
 	@ConditionalOnMissingBean(AdvisoryLockOperations.class)
-	AdvisoryLockOperations advisoryLockOperations(InMemoryLocks locks,
-			ObjectProvider<PlatformTransactionManager> transactionManager) {
-		return locks.createOperations(transactionManager::getIfUnique);
+	AdvisoryLockOperations advisoryLockOperations(InMemoryLocks locks, ConfigurableListableBeanFactory beans) {
+		return locks.createOperations(beans, null);
 	}
 
 	@Bean

@@ -16,11 +16,18 @@
 
 package io.github.advisorylock.test;
 
-import io.github.advisorylock.autoconfigure.AdvisoryLockAutoConfiguration;
+import java.util.stream.Stream;
 
+import io.github.advisorylock.annotation.SingleRunnerAnnotationBeanPostProcessor;
+import io.github.advisorylock.autoconfigure.AdvisoryLockAutoConfiguration;
+import io.github.advisorylock.autoconfigure.AdvisoryLockProperties;
+
+import org.springframework.beans.factory.SmartInitializingSingleton;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.autoconfigure.AutoConfigureBefore;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
@@ -31,6 +38,7 @@ import org.springframework.boot.jdbc.autoconfigure.JdbcTemplateAutoConfiguration
 import org.springframework.boot.transaction.autoconfigure.TransactionAutoConfiguration;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Primary;
 import org.springframework.transaction.TransactionManager;
 
 /**
@@ -48,9 +56,31 @@ final class SliceTransactionAutoConfiguration {
 	 * database, also where the application names that one.
 	 */
 	@Bean({ "advisoryLockTransactionManager", "transactionManager" })
+	@Primary
 	@ConditionalOnMissingBean(TransactionManager.class)
 	UnboundTransactionManager advisoryLockTransactionManager() {
 		return new UnboundTransactionManager();
+	}
+
+	/**
+	 * Stands in for that of the property, too, and others for those that methods name,
+	 * each of a database of its own.
+	 */
+	@Bean
+	@ConditionalOnBean(UnboundTransactionManager.class)
+	static SmartInitializingSingleton advisoryLockNamedTransactionManagers(ConfigurableListableBeanFactory beans,
+			SingleRunnerAnnotationBeanPostProcessor processor, AdvisoryLockProperties properties) {
+		return () -> {
+			String main = properties.transactionManager();
+			if (main != null && !beans.containsBean(main)) {
+				beans.registerAlias("transactionManager", main);
+			}
+			processor.getMethods()
+				.stream()
+				.flatMap((method) -> Stream.ofNullable(method.operation().transactionManager()))
+				.filter((name) -> !beans.containsBean(name))
+				.forEach((name) -> beans.registerSingleton(name, new UnboundTransactionManager()));
+		};
 	}
 
 	@Bean

@@ -21,13 +21,19 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.support.AbstractPlatformTransactionManager;
 import org.springframework.transaction.support.DefaultTransactionStatus;
+import org.springframework.transaction.support.ResourceTransactionManager;
 import org.springframework.transaction.support.SmartTransactionObject;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
  * Begins and ends transactions on nothing, with all that Spring does around them.
  */
-class UnboundTransactionManager extends AbstractPlatformTransactionManager {
+class UnboundTransactionManager extends AbstractPlatformTransactionManager implements ResourceTransactionManager {
+
+	@Override
+	public Object getResourceFactory() {
+		return this;
+	}
 
 	@Override
 	protected Object doGetTransaction() {
