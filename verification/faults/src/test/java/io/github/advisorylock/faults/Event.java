@@ -140,6 +140,11 @@ record Event(Kind kind, String run, String instance, String key, @Nullable Insta
 		BACKFILLING,
 
 		/**
+		 * The backfill of the key was answered: all its ticks up to a time are executed.
+		 */
+		BACKFILLED,
+
+		/**
 		 * An operator has cancelled the backfill of the key.
 		 */
 		CANCELLED,
@@ -150,12 +155,12 @@ record Event(Kind kind, String run, String instance, String key, @Nullable Insta
 		LAST_TICK,
 
 		/**
-		 * An operator has drained the instance.
+		 * The instance has drained an instance, which is told as the key.
 		 */
 		DRAINED,
 
 		/**
-		 * An operator is about to resume the instance.
+		 * The instance is about to resume an instance, which is told as the key.
 		 */
 		DRAIN_ENDED,
 

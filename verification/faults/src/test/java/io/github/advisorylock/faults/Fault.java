@@ -489,6 +489,16 @@ enum Fault {
 	}
 
 	/**
+	 * Return whether members may be counted wrongly for this.
+	 */
+	boolean changesMembers() {
+		return switch (this) {
+			case KILLED_INSTANCE, FROZEN_INSTANCE, FULL_LOCK_TABLE -> true;
+			default -> endsSessions();
+		};
+	}
+
+	/**
 	 * Return for how many seconds it lasts.
 	 */
 	int seconds() {

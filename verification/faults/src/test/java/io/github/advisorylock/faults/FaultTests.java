@@ -122,7 +122,14 @@ class FaultTests {
 			Files.writeString(Path.of("target", "faults.md"), table);
 		}
 		assertThat(this.report.violations()).isEmpty();
-		assertThat(this.report.shortcomings(faults, isChosen() ? 100 : EXCUSABLE)).isEmpty();
+		assertThat(this.report.shortcomings(faults, acts(), isChosen() ? 100 : EXCUSABLE)).isEmpty();
+	}
+
+	/**
+	 * What operators have to have done. A trial of a few faults has no calm time.
+	 */
+	private static List<Act> acts() {
+		return Stream.of(Act.values()).filter((act) -> !isChosen() || !act.needsCalm()).toList();
 	}
 
 	private static boolean isChosen() {

@@ -46,14 +46,19 @@ final class OperatedJob {
 	static final String MEMBERS = "members";
 
 	/**
-	 * The instance itself, which is drained and resumed.
-	 */
-	static final String DRAINED = "drained";
-
-	/**
 	 * The time between two ticks of {@link #BACKFILLED}, in seconds.
 	 */
 	static final int BACKFILL_PERIOD = 20;
+
+	/**
+	 * How many ticks one backfill has.
+	 */
+	static final int BACKFILL = 5;
+
+	/**
+	 * Ticks that are older are backfilled, in seconds.
+	 */
+	private static final int OVER = 600;
 
 	/**
 	 * In how many shards a role is led.
@@ -85,7 +90,15 @@ final class OperatedJob {
 	}
 
 	/**
-	 * A schedule of {@link #RESCHEDULED}.
+	 * Return whether an event is one of a tick that only a backfill runs.
+	 */
+	static boolean isOver(Event event) {
+		Instant tick = event.tick();
+		return tick != null && tick.isBefore(Instant.ofEpochMilli(event.wall()).minusSeconds(OVER));
+	}
+
+	/**
+	 * A schedule of {@link #RESCHEDULED}, or of one of the others.
 	 */
 	enum Schedule {
 
@@ -97,7 +110,17 @@ final class OperatedJob {
 		/**
 		 * That of the operator.
 		 */
-		OTHER("1/5 * * * * *", 5, 1);
+		OTHER("1/5 * * * * *", 5, 1),
+
+		/**
+		 * That of {@link #VERSIONED}: the ticks of both versions.
+		 */
+		VERSION("*/4 * * * * *", 4, 0),
+
+		/**
+		 * That of {@link #BACKFILLED}.
+		 */
+		BACKFILLED("*/20 * * * * *", BACKFILL_PERIOD, 0);
 
 		static final String ANNOTATION = "*/3 * * * * *";
 

@@ -23,6 +23,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
 import io.github.advisorylock.LockContext;
+import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.SingleRunnerFinishedEvent;
 import io.github.advisorylock.annotation.LeaderOnly;
 import io.github.advisorylock.annotation.Once;
@@ -54,16 +55,33 @@ class OperatedWork implements SmartLifecycle {
 	 */
 	private static final int RESCHEDULE = 38_000;
 
-	private static final int UNTIL_DRAINED = 15_000;
-
-	private static final int DRAINED = 5_000;
-
-	private static final int BETWEEN_DRAINS = 55_000;
+	/**
+	 * How many schedules there are in turns, of which that of the annotation is the last.
+	 */
+	private static final int SCHEDULES = 2;
 
 	/**
-	 * How many ticks are backfilled, of which two were so before.
+	 * The time from one drain to the next one.
 	 */
-	private static final int TICKS = 5;
+	private static final int BETWEEN_DRAINS = 60_000;
+
+	/**
+	 * For how much of it the instance is drained.
+	 */
+	private static final int DRAINED = 15_000;
+
+	/**
+	 * How often it is looked whether it is time.
+	 */
+	private static final int LOOK = 1_000;
+
+	/**
+	 * How many of the ticks of a backfill were backfilled before.
+	 */
+	private static final int BEFORE = 2;
+
+	private static final String DRAINABLE = "SELECT instance FROM advisory_lock_instance WHERE instance LIKE ? "
+			+ "AND stopped_at IS NULL ORDER BY born_at DESC LIMIT 1";
 
 	private final PostgresAdvisoryLockLedger ledger;
 
@@ -88,7 +106,11 @@ class OperatedWork implements SmartLifecycle {
 
 	private volatile boolean running;
 
+	private int reschedules;
+
 	private int backfills;
+
+	private long drains;
 
 	OperatedWork(PostgresAdvisoryLockLedger ledger, ObjectProvider<LockSession> session, JdbcTemplate jdbc,
 			RecordedWork work, ContestantSettings settings, Environment environment) {
@@ -154,9 +176,10 @@ class OperatedWork implements SmartLifecycle {
 		if (this.instance.startsWith(Fleet.name(Fleet.SIZE - 1))) {
 			go(this::reschedule);
 			go(this::backfill);
+			go(() -> drain(false));
 		}
 		if (this.instance.startsWith(Fleet.name(Fleet.POOLER))) {
-			go(this::drain);
+			go(() -> drain(true));
 		}
 	}
 
@@ -179,7 +202,7 @@ class OperatedWork implements SmartLifecycle {
 	}
 
 	private void reschedule() {
-		long number = History.uptime() / RESCHEDULE % OperatedJob.Schedule.values().length;
+		long number = ++this.reschedules % SCHEDULES;
 		OperatedJob.Schedule schedule = OperatedJob.Schedule.of(number);
 		String key = OperatedJob.RESCHEDULED;
 		say(Event.Kind.RESCHEDULING, key, null, number);
@@ -195,14 +218,19 @@ class OperatedWork implements SmartLifecycle {
 	 */
 	private void backfill() {
 		String key = OperatedJob.BACKFILLED;
-		Instant to = this.base.minusSeconds((long) OperatedJob.BACKFILL_PERIOD * (TICKS - 2) * this.backfills);
+		Instant to = this.base
+			.minusSeconds((long) OperatedJob.BACKFILL_PERIOD * (OperatedJob.BACKFILL - BEFORE) * this.backfills);
 		say(Event.Kind.BACKFILLING, key, to, this.backfills);
 		Thread cancelling = (++this.backfills % 3 == 0) ? new Thread(this::cancel) : null;
 		if (cancelling != null) {
 			cancelling.start();
 		}
-		PromisedWork.attempt(() -> this.ledger.backfill(key,
-				to.minusSeconds((long) OperatedJob.BACKFILL_PERIOD * TICKS), to, false, BY));
+		PromisedWork.attempt(() -> {
+			Instant from = to.minusSeconds((long) OperatedJob.BACKFILL_PERIOD * OperatedJob.BACKFILL);
+			if (this.ledger.backfill(key, from, to, false, BY) == LockOutcome.EXECUTED) {
+				say(Event.Kind.BACKFILLED, key, to, 0);
+			}
+		});
 		PromisedWork.attempt(() -> {
 			if (cancelling != null) {
 				cancelling.join();
@@ -224,26 +252,28 @@ class OperatedWork implements SmartLifecycle {
 		});
 	}
 
-	private void drain() {
-		sleep(UNTIL_DRAINED);
-		while (this.running) {
+	/**
+	 * Drain the instance at {@link Fleet#POOLER} when it is time: itself, or as another
+	 * one, in turns. It resumes itself, again and again.
+	 */
+	private void drain(boolean itself) {
+		long turn = History.uptime() / BETWEEN_DRAINS;
+		boolean drained = History.uptime() % BETWEEN_DRAINS < DRAINED;
+		if (drained && turn != this.drains && itself == (turn % 2 == 0)) {
 			PromisedWork.attempt(() -> {
-				if (this.ledger.drain(this.instance, BY)) {
-					say(Event.Kind.DRAINED, OperatedJob.DRAINED, null, 0);
+				String name = itself ? this.instance
+						: this.jdbc.queryForObject(DRAINABLE, String.class, Fleet.name(Fleet.POOLER) + "%");
+				if (name != null && this.ledger.drain(name, BY)) {
+					say(Event.Kind.DRAINED, name, null, 0);
+					this.drains = turn;
 				}
 			});
-			sleep(DRAINED);
-			say(Event.Kind.DRAIN_ENDED, OperatedJob.DRAINED, null, 0);
-			boolean[] resumed = new boolean[1];
-			while (!resumed[0] && this.running) {
-				PromisedWork.attempt(() -> {
-					this.ledger.drain(this.instance, null);
-					resumed[0] = true;
-				});
-				sleep(200);
-			}
-			sleep(BETWEEN_DRAINS);
 		}
+		else if (!drained && itself) {
+			say(Event.Kind.DRAIN_ENDED, this.instance, null, 0);
+			PromisedWork.attempt(() -> this.ledger.drain(this.instance, null));
+		}
+		sleep(LOOK);
 	}
 
 	private void say(Event.Kind kind, String key, @Nullable Instant tick, long value) {

@@ -19,8 +19,10 @@ package io.github.advisorylock.faults;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 
 import org.jspecify.annotations.Nullable;
 
@@ -36,30 +38,49 @@ final class OperatorRules {
 	 */
 	static final long UNDER_WAY = 1_000;
 
+	/**
+	 * Until an instance hears that it is drained, where another one was asked.
+	 */
+	static final long HEARD = 13_000;
+
 	private final List<Event> events;
 
 	private final List<Disturbance> disturbances;
+
+	private final Map<Act, Integer> acts;
 
 	/**
 	 * Create the rules.
 	 * @param events all histories, in the order of time
 	 * @param disturbances what was done to the instances
+	 * @param acts is told what was looked at
 	 */
-	OperatorRules(List<Event> events, List<Disturbance> disturbances) {
+	OperatorRules(List<Event> events, List<Disturbance> disturbances, Map<Act, Integer> acts) {
 		this.events = events;
 		this.disturbances = disturbances;
+		this.acts = acts;
 	}
 
 	List<String> violations() {
 		List<String> violations = new ArrayList<>();
 		Map<String, Event> drained = new HashMap<>();
+		Set<Event> counted = new HashSet<>();
 		Event cancelled = null;
 		Event last = null;
 		for (Event event : this.events) {
 			switch (event.kind()) {
-				case DRAINED -> drained.put(event.instance(), event);
-				case DRAIN_ENDED -> drained.remove(event.instance());
-				case CANCELLED -> cancelled = event;
+				case DRAINED -> drained.put(event.key(), event);
+				case DRAIN_ENDED -> drained.remove(event.key());
+				case TRIED -> {
+					Event drain = drained.get(event.instance());
+					if (drain != null && counted.add(drain)) {
+						Act.count(this.acts, Act.DRAIN);
+					}
+				}
+				case CANCELLED -> {
+					cancelled = event;
+					Act.count(this.acts, Act.CANCELLED_BACKFILL);
+				}
 				case BACKFILLING -> cancelled = null;
 				case LAST_TICK -> {
 					if (last != null && isBefore(event.tick(), last.tick()) && !isExcused(last, event)) {
@@ -69,11 +90,11 @@ final class OperatorRules {
 				}
 				case START -> {
 					Event drain = drained.get(event.instance());
-					if (drain != null && isAfter(event, drain)) {
+					if (drain != null && isAfter(event, drain, isHeardOf(drain, event) ? 0 : HEARD)) {
 						violations.add("Begun though drained: " + event.toLine());
 					}
-					if (cancelled != null && event.key().equals(OperatedJob.BACKFILLED) && isAfter(event, cancelled)
-							&& isBefore(event.tick(), Instant.ofEpochMilli(cancelled.wall()).minusSeconds(600))) {
+					if (cancelled != null && event.key().equals(OperatedJob.BACKFILLED) && OperatedJob.isOver(event)
+							&& isAfter(event, cancelled, 0)) {
 						violations.add("Begun though cancelled: " + event.toLine());
 					}
 				}
@@ -88,8 +109,16 @@ final class OperatorRules {
 		return tick != null && other != null && tick.isBefore(other);
 	}
 
-	private boolean isAfter(Event start, Event answer) {
-		return start.at() > answer.at() + UNDER_WAY && !isExcused(answer, start);
+	/**
+	 * The asked instance obeys at once. Another one begins no run that the ledger
+	 * records.
+	 */
+	private static boolean isHeardOf(Event drain, Event start) {
+		return drain.instance().equals(start.instance()) || start.key().contains(":");
+	}
+
+	private boolean isAfter(Event start, Event answer, long heard) {
+		return start.at() > answer.at() + heard + UNDER_WAY && !isExcused(answer, start);
 	}
 
 	/**

@@ -17,7 +17,6 @@
 package io.github.advisorylock.faults;
 
 import java.time.Instant;
-import java.util.ArrayList;
 import java.util.List;
 
 import org.jspecify.annotations.Nullable;
@@ -30,65 +29,74 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 class OperatorRulesTests {
 
-	private static final Instant TICK = Instant.parse("2026-11-22T11:00:00Z");
+	private static final Instant TICK = OperatedHistory.BEGIN.minusSeconds(3_600);
 
-	private final List<Event> events = new ArrayList<>();
+	private static final String TICKS = OperatedJob.RESCHEDULED;
 
-	private final List<Disturbance> disturbances = new ArrayList<>();
+	private final OperatedHistory history = new OperatedHistory();
 
 	@Test
 	void runThatADrainedInstanceBeginsIsFound() {
-		say(Event.Kind.DRAINED, "a", OperatedJob.DRAINED, null, 0);
-		say(Event.Kind.START, "a", Job.SESSION, null, OperatorRules.UNDER_WAY);
-		say(Event.Kind.START, "b", Job.SESSION, null, 2_000);
-		say(Event.Kind.DRAIN_ENDED, "a", OperatedJob.DRAINED, null, 5_000);
-		say(Event.Kind.START, "a", Job.SESSION, null, 5_100);
+		this.history.say(Event.Kind.DRAINED, "a", "a", 0);
+		this.history.say(Event.Kind.START, "a", Job.SESSION, OperatorRules.UNDER_WAY);
+		this.history.say(Event.Kind.TRIED, "a", Job.SESSION, 1_500);
+		this.history.say(Event.Kind.START, "b", Job.SESSION, 2_000);
+		this.history.say(Event.Kind.DRAIN_ENDED, "a", "a", 5_000);
+		this.history.say(Event.Kind.START, "a", Job.SESSION, 5_100);
 		assertThat(violations()).isEmpty();
-		say(Event.Kind.DRAINED, "a", OperatedJob.DRAINED, null, 60_000);
-		say(Event.Kind.START, "a", Job.SESSION, null, 61_010);
+		assertThat(this.history.acts()).containsOnlyKeys(Act.DRAIN).containsEntry(Act.DRAIN, 1);
+		this.history.say(Event.Kind.DRAINED, "a", "a", 60_000);
+		this.history.say(Event.Kind.START, "a", Job.SESSION, 60_000 + OperatorRules.UNDER_WAY + 10);
 		assertThat(violations()).singleElement().asString().startsWith("Begun though drained");
-		disturb(Fault.TERMINATED_BACKENDS, 60_500);
+		this.history.disturb(Fault.TERMINATED_BACKENDS, 60_500);
 		assertThat(violations()).hasSize(1);
-		disturb(Fault.LAGGING_STANDBY, 60_500);
+		this.history.disturb(Fault.LAGGING_STANDBY, 60_500);
 		assertThat(violations()).isEmpty();
 	}
 
 	@Test
-	void tickThatIsBackfilledThoughCancelledIsFound() {
-		say(Event.Kind.BACKFILLING, "a", OperatedJob.BACKFILLED, TICK, 0);
-		say(Event.Kind.CANCELLED, "a", OperatedJob.BACKFILLED, null, 1_000);
-		say(Event.Kind.START, "a", OperatedJob.BACKFILLED, TICK, 1_900);
-		say(Event.Kind.START, "a", OperatedJob.BACKFILLED, TICK.plusSeconds(3_600), 2_500);
-		say(Event.Kind.BACKFILLING, "a", OperatedJob.BACKFILLED, TICK, 3_000);
-		say(Event.Kind.START, "a", OperatedJob.BACKFILLED, TICK, 3_100);
+	void recordedRunThatBeginsWhereAnotherInstanceWasAskedIsFound() {
+		this.history.say(Event.Kind.DRAINED, "b", "a", 0);
+		this.history.say(Event.Kind.START, "a", Job.LEADER, OperatorRules.HEARD);
+		this.history.say(Event.Kind.START, "b", TICKS, 2_000);
 		assertThat(violations()).isEmpty();
-		say(Event.Kind.CANCELLED, "a", OperatedJob.BACKFILLED, null, 4_000);
-		say(Event.Kind.START, "a", OperatedJob.BACKFILLED, TICK, 5_010);
+		this.history.say(Event.Kind.START, "a", TICKS, OperatorRules.UNDER_WAY + 10);
+		assertThat(violations()).singleElement().asString().startsWith("Begun though drained");
+		this.history.say(Event.Kind.START, "a", Job.LEADER, OperatorRules.HEARD + OperatorRules.UNDER_WAY + 10);
+		assertThat(violations()).hasSize(2);
+	}
+
+	@Test
+	void tickThatIsBackfilledThoughCancelledIsFound() {
+		backfill(Event.Kind.BACKFILLING, TICK, 0);
+		backfill(Event.Kind.CANCELLED, null, 1_000);
+		backfill(Event.Kind.START, TICK, 1_000 + OperatorRules.UNDER_WAY);
+		backfill(Event.Kind.START, TICK.plusSeconds(3_600), 2_500);
+		backfill(Event.Kind.BACKFILLING, TICK, 3_000);
+		backfill(Event.Kind.START, TICK, 3_100);
+		assertThat(violations()).isEmpty();
+		assertThat(this.history.acts()).containsOnlyKeys(Act.CANCELLED_BACKFILL);
+		backfill(Event.Kind.CANCELLED, null, 4_000);
+		backfill(Event.Kind.START, TICK, 4_000 + OperatorRules.UNDER_WAY + 10);
 		assertThat(violations()).singleElement().asString().startsWith("Begun though cancelled");
 	}
 
 	@Test
 	void lastTickThatGoesBackIsFound() {
-		say(Event.Kind.LAST_TICK, "a", OperatedJob.BACKFILLED, TICK, 0);
-		say(Event.Kind.LAST_TICK, "a", OperatedJob.BACKFILLED, TICK, 1_000);
-		say(Event.Kind.LAST_TICK, "a", OperatedJob.BACKFILLED, TICK.plusSeconds(20), 2_000);
+		backfill(Event.Kind.LAST_TICK, TICK, 0);
+		backfill(Event.Kind.LAST_TICK, TICK, 1_000);
+		backfill(Event.Kind.LAST_TICK, TICK.plusSeconds(20), 2_000);
 		assertThat(violations()).isEmpty();
-		say(Event.Kind.LAST_TICK, "a", OperatedJob.BACKFILLED, TICK, 3_000);
+		backfill(Event.Kind.LAST_TICK, TICK, 3_000);
 		assertThat(violations()).singleElement().asString().startsWith("The last tick went back");
 	}
 
-	private void say(Event.Kind kind, String instance, String key, @Nullable Instant tick, long at) {
-		Event event = new Event(kind, instance, instance, key, tick, null, at,
-				TICK.plusSeconds(3_600).toEpochMilli() + at, false);
-		this.events.add(Event.parse(event.toLine()));
-	}
-
-	private void disturb(Fault fault, long at) {
-		this.disturbances.add(new Disturbance(fault, Fleet.ALL, at, at));
+	private void backfill(Event.Kind kind, @Nullable Instant tick, long at) {
+		this.history.say(kind, "a", OperatedJob.BACKFILLED, tick, null, at);
 	}
 
 	private List<String> violations() {
-		return new OperatorRules(this.events, this.disturbances).violations();
+		return new OperatorRules(this.history.events(), this.history.disturbances(), this.history.acts()).violations();
 	}
 
 }

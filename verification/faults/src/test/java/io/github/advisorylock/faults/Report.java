@@ -41,6 +41,8 @@ final class Report {
 
 	private final Map<Fault, List<Toll>> tolls = new EnumMap<>(Fault.class);
 
+	private final Map<Act, Integer> acts = new EnumMap<>(Act.class);
+
 	private final List<String> violations = new ArrayList<>();
 
 	private int runs;
@@ -78,6 +80,13 @@ final class Report {
 				.add(overlap.milliseconds()));
 	}
 
+	/**
+	 * Add how often operators did something.
+	 */
+	synchronized void add(Map<Act, Integer> acts) {
+		acts.forEach((act, count) -> this.acts.merge(act, count, Integer::sum));
+	}
+
 	synchronized List<String> violations() {
 		return List.copyOf(this.violations);
 	}
@@ -90,11 +99,15 @@ final class Report {
 	 * Return why this shows less than it seems to: a fault that does not happen, or hits
 	 * nobody, is survived by everybody, and so is a checker that excuses everything.
 	 * @param kinds what should have happened
+	 * @param acts what operators should have done
 	 * @param excusable of a hundred pairs of runs that follow one another, how many may
 	 * have an excuse
 	 */
-	synchronized List<String> shortcomings(Collection<Fault> kinds, int excusable) {
+	synchronized List<String> shortcomings(Collection<Fault> kinds, Collection<Act> acts, int excusable) {
 		List<String> shortcomings = new ArrayList<>();
+		acts.stream()
+			.filter((act) -> !this.acts.containsKey(act))
+			.forEach((act) -> shortcomings.add("Has not been done: " + act));
 		for (Fault fault : kinds) {
 			List<Toll> tolls = this.tolls.getOrDefault(fault, List.of());
 			if (tolls.isEmpty() || !this.recoveries.containsKey(fault)) {
@@ -144,6 +157,7 @@ final class Report {
 		});
 		text.append("\n%d faults; %d runs; %d ticks and keys executed; %d violations.\n".formatted(faults(), this.runs,
 				this.executed, this.violations.size()));
+		text.append("Operators and what came of them: %s.\n".formatted(this.acts));
 		text.append(String.format(Locale.ROOT,
 				"%d pairs of runs of a key that follow one another, of which %d (%.1f %%) would have had an excuse.%n",
 				this.pairs, this.excusable, 100.0 * this.excusable / Math.max(1, this.pairs)));

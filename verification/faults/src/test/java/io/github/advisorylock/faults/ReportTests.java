@@ -17,6 +17,7 @@
 package io.github.advisorylock.faults;
 
 import java.util.List;
+import java.util.Map;
 
 import org.junit.jupiter.api.Test;
 
@@ -37,14 +38,14 @@ class ReportTests {
 		happened(Fault.KILLED_SERVER, 0, 0);
 		happened(Fault.FROZEN_INSTANCE, 1, 0);
 		judged(1000, 100);
-		assertThat(this.report.shortcomings(KINDS, 10)).isEmpty();
+		assertThat(this.report.shortcomings(KINDS, List.of(), 10)).isEmpty();
 	}
 
 	@Test
 	void faultThatHasNotHappenedIsTold() {
 		happened(Fault.KILLED_SERVER, 2, 1);
 		judged(1000, 0);
-		assertThat(this.report.shortcomings(KINDS, 10)).containsExactly("Has not happened: FROZEN_INSTANCE");
+		assertThat(this.report.shortcomings(KINDS, List.of(), 10)).containsExactly("Has not happened: FROZEN_INSTANCE");
 	}
 
 	@Test
@@ -52,7 +53,7 @@ class ReportTests {
 		happened(Fault.KILLED_SERVER, 2, 1);
 		happened(Fault.FROZEN_INSTANCE, 0, 0);
 		judged(1000, 0);
-		assertThat(this.report.shortcomings(KINDS, 10)).containsExactly("Has met no run: FROZEN_INSTANCE");
+		assertThat(this.report.shortcomings(KINDS, List.of(), 10)).containsExactly("Has met no run: FROZEN_INSTANCE");
 	}
 
 	@Test
@@ -60,19 +61,28 @@ class ReportTests {
 		happened(Fault.KILLED_SERVER, 2, 0);
 		happened(Fault.FROZEN_INSTANCE, 1, 0);
 		judged(1000, 0);
-		assertThat(this.report.shortcomings(KINDS, 10)).containsExactly("Has failed no run: KILLED_SERVER");
+		assertThat(this.report.shortcomings(KINDS, List.of(), 10)).containsExactly("Has failed no run: KILLED_SERVER");
+	}
+
+	@Test
+	void whatNoOperatorHasDoneIsTold() {
+		judged(1000, 0);
+		this.report.add(Map.of(Act.DRAIN, 1));
+		assertThat(this.report.shortcomings(List.of(), List.of(Act.DRAIN, Act.HANDOVER), 10))
+			.containsExactly("Has not been done: HANDOVER");
 	}
 
 	@Test
 	void checkerThatExcusesTooMuchIsTold() {
 		judged(1000, 101);
-		assertThat(this.report.shortcomings(List.of(), 10))
+		assertThat(this.report.shortcomings(List.of(), List.of(), 10))
 			.containsExactly("Excused by a fault: 101 of 1000 pairs of runs");
 	}
 
 	@Test
 	void checkerThatHasJudgedNothingIsTold() {
-		assertThat(this.report.shortcomings(List.of(), 10)).containsExactly("Excused by a fault: 0 of 0 pairs of runs");
+		assertThat(this.report.shortcomings(List.of(), List.of(), 10))
+			.containsExactly("Excused by a fault: 0 of 0 pairs of runs");
 	}
 
 	@Test

@@ -23,7 +23,9 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.EnumMap;
 import java.util.List;
+import java.util.Map;
 import java.util.function.Predicate;
 import java.util.stream.Stream;
 
@@ -168,7 +170,7 @@ final class Trial {
 		List<String> violations = new ArrayList<>(findings.violations());
 		violations.addAll(new PromiseRules(fleet.events(), fleet.database().written(), this.disturbances).violations());
 		violations.addAll(PromiseRules.missing(runs));
-		violations.addAll(new OperatorRules(fleet.events(), this.disturbances).violations());
+		violations.addAll(judgeOperators(fleet));
 		violations.addAll(new CompletionRules(fleet.database().recorded(), fleet.database().completed()).violations());
 		int tables = fleet.database().tablesOfCompletions();
 		if (tables != (this.setup.partitioned() ? Database.PARTITIONS : 1)) {
@@ -180,6 +182,18 @@ final class Trial {
 				+ " went on for a moment after they had lost their lock, " + violations.size() + " violations");
 		violations.forEach((violation) -> logger.error(this.directory.getFileName() + ": " + violation));
 		this.report.add(findings, violations);
+	}
+
+	private List<String> judgeOperators(Fleet fleet) {
+		List<Event> events = fleet.events();
+		Map<Act, Integer> acts = new EnumMap<>(Act.class);
+		List<String> violations = new ArrayList<>();
+		violations.addAll(new OperatorRules(events, this.disturbances, acts).violations());
+		violations.addAll(new ScheduleRules(events, fleet.database().recorded(), this.disturbances, acts).violations());
+		violations.addAll(new MemberRules(events, this.disturbances, acts).violations());
+		logger.info(this.directory.getFileName() + ": " + acts);
+		this.report.add(acts);
+		return violations;
 	}
 
 	private static String machine() {

@@ -1,0 +1,234 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.faults;
+
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.TreeMap;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The rules for the ticks of each {@link OperatedJob}: those of the schedule that holds
+ * at their time, and none of them is missed. That none runs twice is the checker's.
+ */
+final class ScheduleRules {
+
+	/**
+	 * How soon another schedule holds at the least, and until when instances have learned
+	 * of it that were disturbed when it was chosen.
+	 */
+	static final long AHEAD = 25_000;
+
+	private static final long ALWAYS = Long.MIN_VALUE / 2;
+
+	private static final Map<String, OperatedJob.Schedule> OTHERS = Map.of(OperatedJob.VERSIONED,
+			OperatedJob.Schedule.VERSION, OperatedJob.BACKFILLED, OperatedJob.Schedule.BACKFILLED);
+
+	private final List<Event> events;
+
+	private final Set<Execution> recorded;
+
+	private final List<Disturbance> disturbances;
+
+	private final Map<Act, Integer> acts;
+
+	/**
+	 * What a wall clock that is right says when the machine's own clock began.
+	 */
+	private final long offset;
+
+	private final TreeMap<Instant, Change> changes = new TreeMap<>();
+
+	private final List<String> violations = new ArrayList<>();
+
+	/**
+	 * Create the rules.
+	 * @param events all histories, in the order of time
+	 * @param recorded what the ledger counts as executed
+	 * @param disturbances what was done to the instances
+	 * @param acts is told what was looked at
+	 */
+	ScheduleRules(List<Event> events, List<Execution> recorded, List<Disturbance> disturbances,
+			Map<Act, Integer> acts) {
+		this.events = events;
+		this.recorded = new HashSet<>(recorded);
+		this.disturbances = disturbances;
+		this.acts = acts;
+		// Most instances have the right time: a few may have a wrong clock
+		long[] offsets = events.stream().mapToLong((event) -> event.wall() - event.at()).sorted().toArray();
+		this.offset = (offsets.length > 0) ? offsets[offsets.length / 2] : 0;
+	}
+
+	List<String> violations() {
+		findChanges();
+		checkSchedule();
+		OTHERS.forEach((key, schedule) -> checkMissed(key));
+		checkMissed(OperatedJob.RESCHEDULED);
+		checkBackfills();
+		countChanges();
+		return this.violations;
+	}
+
+	/**
+	 * From an order without an answer on, and from one that a server may have lost, it is
+	 * not known which schedule holds, until the next one.
+	 */
+	private void findChanges() {
+		Event asked = null;
+		this.changes.put(Instant.MIN, new Change(OperatedJob.Schedule.ANNOTATED, ALWAYS));
+		for (Event event : this.events) {
+			if (event.kind() == Event.Kind.RESCHEDULING) {
+				addUnknown(asked);
+				asked = event;
+			}
+			else if (event.kind() == Event.Kind.RESCHEDULED) {
+				boolean lost = this.disturbances.stream().anyMatch((fault) -> fault.mayLoseCommitOf(event.at()));
+				this.changes.put(Objects.requireNonNull(event.tick()), new Change(
+						lost ? null : OperatedJob.Schedule.of(Objects.requireNonNull(event.token())), event.at()));
+				asked = null;
+			}
+		}
+		addUnknown(asked);
+	}
+
+	private void addUnknown(@Nullable Event asked) {
+		if (asked != null) {
+			this.changes.put(Instant.ofEpochMilli(asked.at() + this.offset + AHEAD), new Change(null, asked.at()));
+		}
+	}
+
+	private Change changeAt(Instant tick) {
+		return this.changes.floorEntry(tick).getValue();
+	}
+
+	/**
+	 * No tick of another schedule begins than of that which holds at its time.
+	 */
+	private void checkSchedule() {
+		for (Event event : this.events) {
+			if (event.kind() == Event.Kind.START && event.key().equals(OperatedJob.RESCHEDULED)) {
+				Instant tick = Objects.requireNonNull(event.tick());
+				OperatedJob.Schedule schedule = changeAt(tick).schedule();
+				if (schedule != null && !schedule.has(tick)) {
+					this.violations.add("No tick of the schedule " + schedule.cron() + ": " + event.toLine());
+				}
+			}
+		}
+	}
+
+	/**
+	 * From the first run on each tick is executed, unless there was a fault at its time
+	 * or when its schedule was to be learned. The last ones are not asked for, as the
+	 * instances stop then.
+	 */
+	private void checkMissed(String key) {
+		long end = this.events.stream().mapToLong(Event::at).max().orElse(0) - Disturbance.RECOVERY;
+		long begin = this.events.stream()
+			.filter((event) -> event.kind() == Event.Kind.START && event.key().equals(key))
+			.mapToLong(Event::at)
+			.min()
+			.orElse(end);
+		for (long second = (begin + this.offset) / 1000 + 1; second * 1000 - this.offset <= end; second++) {
+			Instant tick = Instant.ofEpochSecond(second);
+			Change change = OTHERS.containsKey(key) ? new Change(OTHERS.get(key), ALWAYS) : changeAt(tick);
+			OperatedJob.Schedule schedule = change.schedule();
+			if (schedule != null && schedule.has(tick) && !this.recorded.contains(new Execution(key, tick))) {
+				long moment = second * 1000 - this.offset;
+				long since = (moment < change.answered() + 2 * AHEAD) ? change.answered() : moment;
+				if (this.disturbances.stream()
+					.noneMatch((fault) -> fault.mayHaveStoppedWork(since, moment + schedule.periodMillis()))) {
+					this.violations.add("Nobody ran the tick " + tick + " of " + key + " at " + moment);
+				}
+			}
+		}
+	}
+
+	/**
+	 * Each tick of a backfill that was answered as executed is, and they are begun oldest
+	 * first.
+	 */
+	private void checkBackfills() {
+		Event last = null;
+		for (Event event : this.events) {
+			if (!event.key().equals(OperatedJob.BACKFILLED)) {
+				continue;
+			}
+			switch (event.kind()) {
+				case BACKFILLING -> last = null;
+				case BACKFILLED -> checkBackfill(event);
+				case START -> {
+					if (OperatedJob.isOver(event)) {
+						if (last != null && Objects.requireNonNull(event.tick()).isBefore(last.tick())) {
+							this.violations.add("Not oldest first: " + last.toLine() + " and " + event.toLine());
+						}
+						last = event;
+					}
+				}
+				case DONE -> {
+					if (OperatedJob.isOver(event)) {
+						Act.count(this.acts, Act.BACKFILLED_TICK);
+					}
+				}
+				default -> {
+				}
+			}
+		}
+	}
+
+	private void checkBackfill(Event backfill) {
+		for (int i = 1; i <= OperatedJob.BACKFILL; i++) {
+			Instant tick = Objects.requireNonNull(backfill.tick()).minusSeconds((long) i * OperatedJob.BACKFILL_PERIOD);
+			if (!this.recorded.contains(new Execution(OperatedJob.BACKFILLED, tick))
+					&& this.disturbances.stream().noneMatch((fault) -> fault.mayLoseCommitOf(backfill.at()))) {
+				this.violations.add("Not executed by a backfill that was: " + tick + ", " + backfill.toLine());
+			}
+		}
+	}
+
+	private void countChanges() {
+		OperatedJob.@Nullable Schedule before = OperatedJob.Schedule.ANNOTATED;
+		for (Map.Entry<Instant, Change> entry : this.changes.entrySet()) {
+			OperatedJob.Schedule schedule = entry.getValue().schedule();
+			Instant next = this.changes.higherKey(entry.getKey());
+			if (schedule != null && before != null && schedule != before
+					&& this.recorded.stream()
+						.anyMatch((executed) -> executed.key().equals(OperatedJob.RESCHEDULED)
+								&& !executed.tick().isBefore(entry.getKey())
+								&& (next == null || executed.tick().isBefore(next)))) {
+				Act.count(this.acts, Act.OTHER_SCHEDULE);
+			}
+			before = schedule;
+		}
+	}
+
+	/**
+	 * Another schedule.
+	 *
+	 * @param schedule the schedule, {@code null} if that is not known
+	 * @param answered when its order was answered
+	 */
+	private record Change(OperatedJob.@Nullable Schedule schedule, long answered) {
+
+	}
+
+}
