@@ -32,7 +32,6 @@ import io.github.advisorylock.interceptor.PlannedTimeScheduler;
 import io.github.advisorylock.interceptor.SingleRunnerObserver;
 import io.github.advisorylock.interceptor.SingleRunnerOperation;
 import io.github.advisorylock.interceptor.UnguardedLockOperations;
-import io.github.advisorylock.jdbc.LockLifecycle;
 import io.github.advisorylock.jdbc.LockScheduler;
 import io.github.advisorylock.leader.LeaderOnlyMethods;
 import io.github.advisorylock.leader.UnguardedLeaderElection;
@@ -54,8 +53,6 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProp
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.SearchStrategy;
-import org.springframework.boot.autoconfigure.context.LifecycleProperties;
-import org.springframework.boot.context.properties.ConfigurationPropertiesBindHandlerAdvisor;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceTransactionManagerAutoConfiguration;
@@ -84,8 +81,7 @@ import org.springframework.util.ClassUtils;
 @AutoConfiguration(after = { DataSourceAutoConfiguration.class, DataSourceTransactionManagerAutoConfiguration.class },
 		afterName = "org.springframework.boot.hibernate.autoconfigure.HibernateJpaAutoConfiguration")
 @EnableConfigurationProperties(AdvisoryLockProperties.class)
-@Import({ LockDatabaseConfiguration.class, DoctorConfiguration.class, LeaderConfiguration.class,
-		SwitchedOffConfiguration.class })
+@Import({ LockDatabaseConfiguration.class, DoctorConfiguration.class, SwitchedOffConfiguration.class })
 public final class AdvisoryLockAutoConfiguration {
 
 	private static final String OWN = ClassUtils.getPackageName(AdvisoryLockAutoConfiguration.class) + ".";
@@ -98,19 +94,6 @@ public final class AdvisoryLockAutoConfiguration {
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
 	static AdvisoryLockKeyFactory advisoryLockKeyFactory(AdvisoryLockProperties properties) {
 		return properties.keyFormat().factory();
-	}
-
-	@Bean
-	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-	static ConfigurationPropertiesBindHandlerAdvisor advisoryLockTimeUnitStartupCheck(Environment environment) {
-		return TimeUnitStartupCheck.advisor(environment);
-	}
-
-	@Bean
-	LockLifecycle.Time advisoryLockShutdownTime(ObjectProvider<LifecycleProperties> lifecycle,
-			LockScheduler.Threads threads) {
-		return new LockLifecycle.Time(lifecycle.getIfAvailable(LifecycleProperties::new).getTimeoutPerShutdownPhase(),
-				threads);
 	}
 
 	@Bean
@@ -165,6 +148,8 @@ public final class AdvisoryLockAutoConfiguration {
 	static BeanFactoryPostProcessor advisoryLockPlannedTimes(Environment environment) {
 		return (beanFactory) -> {
 			leaveUnread(beanFactory, environment);
+			beanFactory.registerSingleton("advisoryLockTimeUnitStartupCheck",
+					TimeUnitStartupCheck.advisor(environment));
 			SchedulingConfigurer configurer = PlannedTimeScheduler.configurer((task) -> {
 				List<SingleRunnerOperation> operations = beanFactory
 					.getBean(SingleRunnerAnnotationBeanPostProcessor.class)

@@ -43,9 +43,7 @@ import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
-import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
-import org.springframework.boot.autoconfigure.condition.SearchStrategy;
 import org.springframework.boot.context.properties.source.ConfigurationProperty;
 import org.springframework.boot.context.properties.source.ConfigurationPropertyName;
 import org.springframework.boot.context.properties.source.ConfigurationPropertySource;
@@ -53,6 +51,7 @@ import org.springframework.boot.context.properties.source.ConfigurationPropertyS
 import org.springframework.boot.jdbc.metadata.CompositeDataSourcePoolMetadataProvider;
 import org.springframework.boot.jdbc.metadata.DataSourcePoolMetadata;
 import org.springframework.boot.jdbc.metadata.DataSourcePoolMetadataProvider;
+import org.springframework.context.SmartLifecycle;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Lazy;
@@ -88,13 +87,10 @@ class DoctorConfiguration {
 				properties.doctor().everyInstance(), properties.doctor()::of)::examine;
 	}
 
+	/**
+	 * Is asked for where there are databases.
+	 */
 	@Bean
-	ServerJudge advisoryLockServerJudge(AdvisoryLockProperties properties) {
-		return LockDoctor.judge(properties.doctor().switchedOff());
-	}
-
-	@Bean
-	@ConditionalOnBean(PostgresAdvisoryLockTemplate.class)
 	LockStartup advisoryLockDoctors(SingleRunnerAnnotationBeanPostProcessor postProcessor,
 			ConfigurableListableBeanFactory beanFactory, LeaderOnlyMethods roles, ObjectProvider<LockUse> uses,
 			AdvisoryLockProperties properties, TransactionManagers managers,
@@ -106,10 +102,19 @@ class DoctorConfiguration {
 				scheduling);
 	}
 
-	@Bean
-	@ConditionalOnBean(value = PostgresAdvisoryLockTemplate.class, search = SearchStrategy.CURRENT)
-	LockStartup advisoryLockLongHolds(AdvisoryLockProperties properties, LockScheduler.Threads threads) {
-		return new LongHolds(properties, threads);
+	/**
+	 * Return what refuses servers on which session locks guard nothing.
+	 */
+	static ServerJudge judge(AdvisoryLockProperties properties) {
+		return LockDoctor.judge(properties.doctor().switchedOff());
+	}
+
+	/**
+	 * Return what warns of locks that are held for long.
+	 */
+	static SmartLifecycle longHolds(List<PostgresAdvisoryLockTemplate> templates, AdvisoryLockProperties properties,
+			LockScheduler.Threads threads) {
+		return new LongHoldWatcher(templates, properties.doctor().checkedLongHold(), threads);
 	}
 
 	/**
@@ -134,19 +139,6 @@ class DoctorConfiguration {
 		}
 		uses.forEach((use) -> scopes.addAll(use.scopes()));
 		return new OtherUses(scopes, LockUse.isInjected(beans, "advisoryLockOperations", "advisoryLockTemplate"));
-	}
-
-	/**
-	 * Warns of locks that are held for long.
-	 */
-	private record LongHolds(AdvisoryLockProperties properties, LockScheduler.Threads threads) implements LockStartup {
-
-		@Override
-		public void begin(LockDatabases databases, Lifecycles lifecycles) {
-			lifecycles.add("advisoryLockLongHoldWatcher", new LongHoldWatcher(databases.templates(),
-					this.properties.doctor().checkedLongHold(), this.threads));
-		}
-
 	}
 
 	/**

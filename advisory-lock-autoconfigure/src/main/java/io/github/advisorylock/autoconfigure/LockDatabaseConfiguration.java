@@ -33,6 +33,8 @@ import javax.sql.DataSource;
 
 import io.github.advisorylock.AdvisoryLockConfigurationException;
 import io.github.advisorylock.AdvisoryLockOperations;
+import io.github.advisorylock.LeaderElection;
+import io.github.advisorylock.LeadershipGainedEvent;
 import io.github.advisorylock.LockScope;
 import io.github.advisorylock.annotation.SingleRunnerAnnotationBeanPostProcessor;
 import io.github.advisorylock.annotation.SingleRunnerMethod;
@@ -49,20 +51,22 @@ import io.github.advisorylock.jdbc.LockScheduler;
 import io.github.advisorylock.jdbc.LockSession;
 import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
 import io.github.advisorylock.jdbc.RunLedger;
-import io.github.advisorylock.jdbc.ServerJudge;
+import io.github.advisorylock.leader.LeaderOnlyMethods;
+import io.github.advisorylock.leader.PostgresLeaderElection;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
-import org.springframework.beans.factory.config.BeanFactoryPostProcessor;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.SearchStrategy;
+import org.springframework.boot.autoconfigure.context.LifecycleProperties;
 import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
 import org.springframework.boot.jdbc.autoconfigure.JdbcConnectionDetails;
 import org.springframework.context.ApplicationEventPublisher;
+import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Lazy;
@@ -89,22 +93,6 @@ class LockDatabaseConfiguration {
 			+ "manager of the DataSource that holds the locks";
 
 	static final String TEMPLATE = "advisoryLockTemplate";
-
-	/**
-	 * Has whatever starts runs destroyed first. Spring begins a call of a cron schedule
-	 * that becomes due while the context closes, after its last phase, and destroys beans
-	 * in an order in which others happen to need them: the lock of such a run was lost
-	 * though its scheduler waited for it.
-	 */
-	@Bean
-	static BeanFactoryPostProcessor advisoryLockDestructionOrder() {
-		return (beanFactory) -> {
-			for (String executor : beanFactory.getBeanNamesForType(Executor.class, true, false)) {
-				beanFactory.registerDependentBean("advisoryLockSession", executor);
-				beanFactory.registerDependentBean("advisoryLockDatabases", executor);
-			}
-		};
-	}
 
 	@Bean
 	@ConditionalOnMissingBean
@@ -143,23 +131,29 @@ class LockDatabaseConfiguration {
 				session::getIfAvailable, template::getIfAvailable, ledger::getIfAvailable);
 	}
 
+	/**
+	 * Has whatever starts runs destroyed first. Spring begins a call of a cron schedule
+	 * that becomes due while the context closes, after its last phase, and destroys beans
+	 * in an order in which others happen to need them: the lock of such a run was lost
+	 * though its scheduler waited for it.
+	 */
 	@Bean
 	Parts advisoryLockDatabaseParts(AdvisoryLockProperties properties, SingleRunnerSettings settings,
-			ObjectProvider<JdbcConnectionDetails> connectionDetails, ObjectProvider<ServerJudge> judge,
-			ApplicationEventPublisher eventPublisher, LockScheduler.Threads threads) {
-		return new Parts(properties, settings, connectionDetails, judge, eventPublisher, threads,
-				new AtomicReference<>(), new CopyOnWriteArraySet<>());
-	}
-
-	@Bean
-	LockStartup advisoryLockNamedDatabases(Parts parts, TransactionManagers managers,
-			SingleRunnerAnnotationBeanPostProcessor postProcessor, ConfigurableListableBeanFactory beanFactory,
-			Environment environment) {
-		return new NamedDatabases(parts, managers, () -> {
+			ObjectProvider<JdbcConnectionDetails> connectionDetails, ObjectProvider<LifecycleProperties> lifecycle,
+			LockScheduler.Threads threads, TransactionManagers managers,
+			SingleRunnerAnnotationBeanPostProcessor postProcessor, ConfigurableApplicationContext context) {
+		ConfigurableListableBeanFactory beanFactory = context.getBeanFactory();
+		for (String executor : beanFactory.getBeanNamesForType(Executor.class, true, false)) {
+			beanFactory.registerDependentBean("advisoryLockSession", executor);
+			beanFactory.registerDependentBean("advisoryLockDatabases", executor);
+		}
+		LockLifecycle.Time shutdown = new LockLifecycle.Time(
+				lifecycle.getIfAvailable(LifecycleProperties::new).getTimeoutPerShutdownPhase(), threads);
+		return new Parts(properties, settings, connectionDetails, context, threads, managers, shutdown, () -> {
 			List<SingleRunnerMethod> methods = postProcessor.getMethods();
-			return wantsMembers(methods, parts.properties().spread(), beanFactory) ? guarded(methods, environment)
+			return wantsMembers(methods, properties.spread(), beanFactory) ? guarded(methods, context.getEnvironment())
 					: null;
-		});
+		}, new AtomicReference<>(), new CopyOnWriteArraySet<>());
 	}
 
 	/**
@@ -246,26 +240,52 @@ class LockDatabaseConfiguration {
 	 */
 	@Bean
 	@ConditionalOnMissingBean
-	LockDatabases advisoryLockDatabases(LockDatabase lockDatabase, TransactionManagers managers, Parts parts,
-			ObjectProvider<LockSession> session, ObjectProvider<RunLedger> ledger,
-			ObjectProvider<LockDatabases.Ledgers> ledgers, SingleRunnerStartupCheck check, LockLifecycle.Time shutdown,
-			ListableBeanFactory beanFactory) {
+	LockDatabases advisoryLockDatabases(LockDatabase lockDatabase, Parts parts, ObjectProvider<LockSession> session,
+			ObjectProvider<RunLedger> ledger, ObjectProvider<LockDatabases.Ledgers> ledgers,
+			SingleRunnerStartupCheck check, ListableBeanFactory beanFactory) {
 		String[] own = beanFactory.getBeanNamesForType(PostgresAdvisoryLockTemplate.class, true, false);
 		PostgresAdvisoryLockTemplate template = List.of(own).contains(TEMPLATE)
 				? parts.template(lockDatabase.dataSource(), lockDatabase.transactionManager(), session.getIfAvailable(),
 						ledger::getObject)
 				: lockDatabase.template().get();
-		LockDatabases databases = new LockDatabases(lockDatabase.with(template), managers,
+		LockDatabases databases = new LockDatabases(lockDatabase.with(template), parts.managers(),
 				(name, dataSource, manager) -> parts.create(name, dataSource, manager, ledgers),
-				parts.namedManagers().stream().map(managers::resembling).toList());
+				parts.namedManagers().stream().map(parts.managers()::resembling).toList());
 		if (own.length > 0) {
 			List<PostgresAdvisoryLockTemplate> templates = databases.templates();
-			check.add("advisoryLockLifecycle", LockLifecycle.ofRuns(templates, shutdown));
-			check.add("advisoryLockTimeLifecycle", LockLifecycle.ofTime(shutdown));
+			check.add("advisoryLockLifecycle", LockLifecycle.ofRuns(templates, parts.shutdown()));
+			check.add("advisoryLockTimeLifecycle", LockLifecycle.ofTime(parts.shutdown()));
 			check.add("advisoryLockWaitLifecycle", LockLifecycle.ofWaits(templates));
+			check.add("advisoryLockLongHoldWatcher",
+					DoctorConfiguration.longHolds(templates, parts.properties(), parts.threads()));
 		}
 		check.made(databases);
 		return databases;
+	}
+
+	/**
+	 * Is there once somebody asks for it, and then runs as long as its context: it is no
+	 * bean of a life cycle by its declaration, which would create it in any case.
+	 */
+	@Bean
+	@ConditionalOnMissingBean(LeaderElection.class)
+	@Nullable LeaderElection advisoryLockLeaderElection(Parts parts, LockDatabases databases, LeaderOnlyMethods methods,
+			ConfigurableApplicationContext context) {
+		LockSession available = databases.of(null).session().get();
+		if (available == null) {
+			return null;
+		}
+		PostgresLeaderElection election = new PostgresLeaderElection(available, parts.settings().namespace(),
+				parts.settings().keyFactory(), parts.properties().leader().termsAbove(), (event) -> {
+					if (event instanceof LeadershipGainedEvent gained) {
+						methods.callOnElection(gained.role());
+					}
+					context.publishEvent(event);
+				}, parts.shutdown()::limit);
+		if (context.isRunning()) {
+			election.start();
+		}
+		return election;
 	}
 
 	private static @Nullable PlatformTransactionManager transactionManager(@Nullable String configuredName,
@@ -306,17 +326,30 @@ class LockDatabaseConfiguration {
 	 * @param properties the properties
 	 * @param settings what holds for all locks
 	 * @param connectionDetails how the application connects, for the database it is about
-	 * @param judge refuses servers on which session locks guard nothing
 	 * @param eventPublisher is told of lost locks
 	 * @param threads makes the threads that watch them, and finds drivers
-	 * @param guarded has what this instance guards once that is known, and somebody wants
-	 * to know of other instances
+	 * @param managers finds the managers
+	 * @param shutdown how long runs may take to end with their context
+	 * @param guards tells what this instance guards, once all its beans are there,
+	 * {@code null} where nobody wants to know of other instances
+	 * @param guarded has what that has told
 	 * @param sessions those that count members
 	 */
 	record Parts(AdvisoryLockProperties properties, SingleRunnerSettings settings,
-			ObjectProvider<JdbcConnectionDetails> connectionDetails, ObjectProvider<ServerJudge> judge,
-			ApplicationEventPublisher eventPublisher, LockScheduler.Threads threads,
-			AtomicReference<@Nullable String> guarded, Set<LockSession> sessions) {
+			ObjectProvider<JdbcConnectionDetails> connectionDetails, ApplicationEventPublisher eventPublisher,
+			LockScheduler.Threads threads, TransactionManagers managers, LockLifecycle.Time shutdown,
+			Supplier<@Nullable String> guards, AtomicReference<@Nullable String> guarded,
+			Set<LockSession> sessions) implements LockStartup {
+
+		/**
+		 * Databases that properties name are looked at as those of methods are.
+		 */
+		@Override
+		public void begin(LockDatabases databases, Lifecycles lifecycles) {
+			this.guarded.set(this.guards.get());
+			databases.all().forEach((database) -> countMembers(database.session().get()));
+			checkNames(databases);
+		}
 
 		/**
 		 * Return what carries session locks in the default database.
@@ -350,7 +383,7 @@ class LockDatabaseConfiguration {
 				return null;
 			}
 			LockSession session = new LockSession(connectionSource, this.settings.namespace(), name,
-					this.properties.session().toSettings(), this.judge.getIfAvailable(() -> ServerJudge.NONE),
+					this.properties.session().toSettings(), DoctorConfiguration.judge(this.properties),
 					this.eventPublisher::publishEvent, this.threads);
 			countMembers(session);
 			return session;
@@ -388,33 +421,13 @@ class LockDatabaseConfiguration {
 		 * Make sure that properties for a database by name are for one that is there, and
 		 * not for the default one.
 		 */
-		void check(LockDatabases databases, TransactionManagers managers) {
+		private void checkNames(LockDatabases databases) {
 			for (String name : namedManagers()) {
-				if (databases.isDefault(databases.of(managers.resembling(name)))) {
+				if (databases.isDefault(databases.of(this.managers.resembling(name)))) {
 					throw new InvalidConfigurationPropertyValueException("advisory-lock.databases." + name, name,
 							"That is the database of the locks of all others; use 'advisory-lock.session' for it.");
 				}
 			}
-		}
-
-	}
-
-	/**
-	 * Databases that properties name are looked at as those of methods are.
-	 *
-	 * @param parts knows the properties
-	 * @param managers finds the managers
-	 * @param guarded tells what this instance guards, once all its beans are there,
-	 * {@code null} where nobody wants to know of other instances
-	 */
-	private record NamedDatabases(Parts parts, TransactionManagers managers,
-			Supplier<@Nullable String> guarded) implements LockStartup {
-
-		@Override
-		public void begin(LockDatabases databases, Lifecycles lifecycles) {
-			this.parts.guarded().set(this.guarded.get());
-			databases.all().forEach((database) -> this.parts.countMembers(database.session().get()));
-			this.parts.check(databases, this.managers);
 		}
 
 	}

@@ -52,8 +52,7 @@ class StartupSingletonsTests {
 					"advisoryLockSingleRunnerPostProcessor", "advisoryLockSingleRunnerAdviceArrangement",
 					"advisoryLockLeaderOnlyMethods", "advisoryLockPooledConnectionPreparation",
 					"advisoryLockPlannedTimes", "advisoryLockPlannedTimesFirst", "advisoryLockPlannedTimesLast",
-					"advisoryLockDestructionOrder", "advisoryLockTimeUnitStartupCheck",
-					"advisoryLockSingleRunnerStartupCheck");
+					"advisoryLockTimeUnitStartupCheck", "advisoryLockSingleRunnerStartupCheck");
 			assertThat(context.getBean(HikariDataSource.class).isRunning()).isFalse();
 		});
 	}
