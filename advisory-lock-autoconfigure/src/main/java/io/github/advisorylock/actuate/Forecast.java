@@ -56,6 +56,11 @@ final class Forecast {
 	 */
 	private static final Duration OFTEN = Duration.ofMinutes(1);
 
+	/**
+	 * Who wants one call only may give an interval that no time can be counted by.
+	 */
+	private static final Duration NEVER = Duration.ofDays(100_000);
+
 	private final Instant now;
 
 	private final SortedMap<Instant, SortedSet<String>> planned = new TreeMap<>();
@@ -104,10 +109,12 @@ final class Forecast {
 		Instant tick = RecordedSchedule.next(job.schedules(), job.rescheduled(), after);
 		Duration interval = interval(job);
 		Instant known = job.next();
-		if (interval == null || known == null) {
+		boolean over = known != null && !known.isAfter(after);
+		if (interval == null || known == null || (over && interval.compareTo(NEVER) > 0)) {
 			return tick;
 		}
-		Instant call = known.isAfter(after) ? known : after.plus(interval);
+		Instant call = over ? known.plus(interval.multipliedBy(Duration.between(known, after).dividedBy(interval) + 1))
+				: known;
 		return (tick == null || call.isBefore(tick)) ? call : tick;
 	}
 

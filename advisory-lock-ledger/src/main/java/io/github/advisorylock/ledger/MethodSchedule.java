@@ -61,6 +61,11 @@ record MethodSchedule(String type, @Nullable String expression, @Nullable ZoneId
 	private static final int TICKS = 8;
 
 	/**
+	 * Who wants one call only gives an interval that no timestamp can be counted by.
+	 */
+	private static final Duration NEVER = Duration.ofDays(100_000);
+
+	/**
 	 * Return the schedules of a method, without those that are switched off.
 	 * @param resolver resolves what stands in the annotation
 	 * @throws IllegalArgumentException if one can't be read
@@ -109,7 +114,7 @@ record MethodSchedule(String type, @Nullable String expression, @Nullable ZoneId
 	 * Return when the method is called next, now that a run has ended.
 	 */
 	@Nullable Instant next(Instant startedAt, Instant now) {
-		if (this.interval == null) {
+		if (this.interval == null || this.interval.compareTo(NEVER) > 0) {
 			return nextTick(now);
 		}
 		Instant next = this.type.equals(FIXED_DELAY) ? now.plus(this.interval) : startedAt.plus(this.interval);

@@ -331,7 +331,7 @@ final class RecordedRun implements RunRecord {
 		if (this.hold != null && this.hold.isCancelled()) {
 			judge(failure);
 		}
-		this.runs.completeFailed(ending().addValue("result", null, Types.VARCHAR), failure);
+		this.runs.completeFailed(ending(), failure);
 	}
 
 	private void judge(@Nullable Throwable failure) {

@@ -16,6 +16,7 @@
 
 package io.github.advisorylock.actuate;
 
+import java.time.Duration;
 import java.time.Instant;
 import java.util.Arrays;
 import java.util.List;
@@ -30,6 +31,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.context.annotation.Configuration;
 import org.springframework.scheduling.annotation.Scheduled;
@@ -167,6 +169,32 @@ class LatestRunsTests {
 		}
 	}
 
+	/**
+	 * A method may have several schedules, and one may be never called again.
+	 */
+	@ParameterizedTest
+	@ValueSource(booleans = { true, false })
+	void forecastHasAllSchedulesOfAJob(boolean ledger) {
+		try (OperatedApplication alone = OperatedApplication.start(Both.class, PROPERTIES[0],
+				"advisory-lock.namespace=both", "advisory-lock.ledger.enabled=" + ledger)) {
+			alone.bean(Both.class).once();
+			EndpointAnswer answer = EndpointAnswer.of(alone.get(EndpointAnswer.ALL + "?runs=1"));
+			assertThat(answer.status()).as(answer.body()).isEqualTo(200);
+			assertThat(answer.<List<String>>read("$.runs[*].key")).hasSize(ledger ? 1 : 0).allMatch("once"::equals);
+			List<Instant> times = answer.<List<String>>read("$.forecast.next[?('both' in @.keys)].time")
+				.stream()
+				.map(Instant::parse)
+				.toList();
+			assertThat(times).as(answer.body()).hasSize(9);
+			List<Instant> calls = times.stream().filter((time) -> time.getEpochSecond() % 600 != 0).toList();
+			assertThat(calls).hasSizeBetween(2, 3);
+			assertThat(Duration.between(calls.get(0), calls.get(1))).isEqualTo(Duration.ofMillis(1_501_000));
+		}
+		finally {
+			TestPostgres.execute("DELETE FROM operated_job WHERE namespace = 'both'");
+		}
+	}
+
 	@Test
 	void withoutTheLedgerThereAreNoRunsButAForecast() {
 		try (OperatedApplication alone = OperatedApplication.start(Jobs.class, PROPERTIES[0],
@@ -176,6 +204,21 @@ class LatestRunsTests {
 			assertThat(answer.<List<Object>>read("$.runs")).isEmpty();
 			assertThat(answer.<Integer>read("$.forecast.together[0].count")).isEqualTo(4);
 		}
+	}
+
+	static class Both {
+
+		@Scheduled(cron = "0 */10 * * * *")
+		@Scheduled(initialDelay = 1_501_000, fixedDelay = 1_501_000)
+		@SingleRunner("both")
+		void both() {
+		}
+
+		@Scheduled(initialDelay = 3_600_000, fixedDelay = Long.MAX_VALUE)
+		@SingleRunner("once")
+		void once() {
+		}
+
 	}
 
 	@Configuration(proxyBeanMethods = false)
