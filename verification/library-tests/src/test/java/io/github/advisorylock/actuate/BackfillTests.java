@@ -148,6 +148,12 @@ class BackfillTests {
 			.containsEntry("outcome", "EXECUTED"));
 		assertThat(history(key)).hasSize(2 + done);
 		assertThat(lastTick(key)).isEqualTo(tick(2));
+		TestPostgres.execute("DELETE FROM operated_run");
+		post(key, FROM.plus(Duration.ofDays(2)), FROM.plus(Duration.ofDays(3)), again);
+		await().untilAsserted(() -> assertThat(backfill(key)).as("the last tick, whose run nobody keeps any more")
+			.containsEntry("of", 1)
+			.containsEntry("skipped", again.isEmpty() ? 1 : 0)
+			.containsEntry("outcome", "EXECUTED"));
 	}
 
 	@ParameterizedTest
@@ -196,6 +202,21 @@ class BackfillTests {
 		await().untilAsserted(() -> assertThat(backfill(key)).containsEntry("outcome", "CANCELLED"));
 		await().untilAsserted(() -> assertThat(history(key)).containsExactly(run(tick(0), "CANCELLED")));
 		assertThat(other.setState(key, "cancelled").statusCode()).isEqualTo(409);
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "report", "export" })
+	void runThatIsCancelledByItsBeginEndsItAsCancelled(String key) {
+		Gate gate = new Gate();
+		jobs().hold(gate);
+		post(key, FROM, FROM.plus(Duration.ofDays(3)), "");
+		gate.awaitEntered();
+		String since = EndpointAnswer.of(other.get(EndpointAnswer.ALL + "/" + key)).read("$.job.holders[0].since");
+		HttpResponse<String> answer = other.post("actuator/advisorylocks/" + key, "application/json",
+				"{\"state\":\"cancelled\",\"since\":\"" + since + "\"}");
+		assertThat(answer.statusCode()).as(answer.body()).isEqualTo(200);
+		assertThat(awaitEnd(key)).containsEntry("outcome", "CANCELLED").containsEntry("done", 0);
+		await().untilAsserted(() -> assertThat(history(key)).containsExactly(run(tick(0), "CANCELLED")));
 	}
 
 	@Test

@@ -29,6 +29,8 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
+import com.fasterxml.jackson.annotation.JsonSubTypes;
+import com.fasterxml.jackson.annotation.JsonTypeInfo;
 import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.LockResult;
 import io.github.advisorylock.LockScope;
@@ -54,7 +56,9 @@ import org.springframework.boot.jackson.autoconfigure.JacksonAutoConfiguration;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.ApplicationContext;
 import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.annotation.Transactional;
+import org.springframework.transaction.support.TransactionTemplate;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
@@ -100,7 +104,25 @@ class KeptResultTests {
 			assertThat(orders(second).session("a")).isEqualTo(orders(first).session("a"));
 			assertThat(orders(second).transactional("a")).isEqualTo(orders(first).transactional("a"));
 			assertThat(orders(first).calls() + orders(second).calls()).isEqualTo(6);
+			assertThat(orders(second).payments("a")).isEqualTo(orders(first).payments("a"))
+				.containsExactly(new Card("1234"), new Transfer("DE02"));
 		}));
+	}
+
+	@Test
+	void secondCallInTheTransactionOfTheFirstGetsItsAnswer() {
+		this.runner.run((context) -> {
+			TransactionTemplate transaction = new TransactionTemplate(
+					context.getBean(PlatformTransactionManager.class));
+			Receipt receipt = transaction.execute((status) -> {
+				Receipt first = orders(context).receipt("a");
+				assertThat(TestPostgres.query("SELECT key FROM kept_tests.ledger_completion")).isEmpty();
+				assertThat(orders(context).receipt("a")).isEqualTo(first);
+				return first;
+			});
+			assertThat(orders(context).receipt("a")).isEqualTo(receipt);
+			assertThat(orders(context).calls()).isOne();
+		});
 	}
 
 	@Test
@@ -246,6 +268,23 @@ class KeptResultTests {
 	}
 
 	/**
+	 * One of several types, which its JSON names.
+	 */
+	@JsonTypeInfo(use = JsonTypeInfo.Id.SIMPLE_NAME)
+	@JsonSubTypes({ @JsonSubTypes.Type(Card.class), @JsonSubTypes.Type(Transfer.class) })
+	interface Payment {
+
+	}
+
+	record Card(String number) implements Payment {
+
+	}
+
+	record Transfer(String account) implements Payment {
+
+	}
+
+	/**
 	 * Handlers of deliveries.
 	 */
 	static class Orders {
@@ -302,6 +341,11 @@ class KeptResultTests {
 		@SingleRunner(key = "generic:#{#id}", once = Once.PER_KEY, keepResult = true)
 		Map<String, List<Receipt>> generic(String id) {
 			return Map.of(id, List.of(make()));
+		}
+
+		@SingleRunner(key = "payments:#{#id}", once = Once.PER_KEY, keepResult = true)
+		List<Payment> payments(String id) {
+			return List.of(new Card("1234"), new Transfer("DE02"));
 		}
 
 		@SingleRunner(key = "session:#{#id}", once = Once.PER_KEY, keepResult = true, scope = LockScope.SESSION)
