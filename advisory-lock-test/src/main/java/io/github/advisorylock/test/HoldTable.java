@@ -16,12 +16,14 @@
 
 package io.github.advisorylock.test;
 
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
+import java.util.function.Predicate;
 import java.util.stream.IntStream;
 
 import io.github.advisorylock.AdvisoryLockKey;
@@ -75,18 +77,11 @@ final class HoldTable {
 	boolean enter(InMemoryHold hold, long nanos) {
 		long left = nanos;
 		if (this.time != null) {
-			Instant latest = this.time.now().plusNanos(nanos);
-			while (!takeFree(hold)) {
-				if (!this.time.now().isBefore(latest)) {
-					return false;
-				}
-				this.time.awaitRelease(latest, hold.process());
-			}
-			return this.holds.add(hold);
+			return await(this.time, hold, Duration.ofNanos(nanos), (other) -> true) && this.holds.add(hold);
 		}
 		this.monitor.lock();
 		try {
-			while (!takeFree(hold)) {
+			while (!takeFree(hold, (other) -> true)) {
 				if (left <= 0) {
 					return false;
 				}
@@ -103,10 +98,30 @@ final class HoldTable {
 		}
 	}
 
-	private boolean takeFree(InMemoryHold hold) {
+	/**
+	 * Wait in virtual time until no other hold of the same instance excludes a hold.
+	 * @return whether none does
+	 */
+	boolean awaitOwn(InMemoryHold hold, Duration wait) {
+		return this.time == null || await(this.time, hold, wait, hold::isOf);
+	}
+
+	private boolean await(VirtualTime time, InMemoryHold hold, Duration wait, Predicate<InMemoryHold> others) {
+		Instant latest = time.now().plus(wait);
+		while (!takeFree(hold, others)) {
+			if (!time.now().isBefore(latest)) {
+				return false;
+			}
+			time.awaitRelease(latest, hold.process());
+		}
+		return true;
+	}
+
+	private boolean takeFree(InMemoryHold hold, Predicate<InMemoryHold> others) {
+		List<InMemoryHold> those = this.holds.stream().filter(others).toList();
 		return IntStream.rangeClosed(1, hold.permits())
 			.mapToObj(hold.key()::permit)
-			.filter((lock) -> !isExcluded(lock, hold))
+			.filter((lock) -> !isExcluded(lock, hold, those))
 			.findFirst()
 			.map(hold::take)
 			.isPresent();
@@ -115,8 +130,8 @@ final class HoldTable {
 	/**
 	 * A lost lock excludes calls of its own instance as long as its run goes on.
 	 */
-	private boolean isExcluded(AdvisoryLockKey lock, InMemoryHold hold) {
-		return this.holds.stream()
+	private static boolean isExcluded(AdvisoryLockKey lock, InMemoryHold hold, List<InMemoryHold> others) {
+		return others.stream()
 			.filter((other) -> other.lock().equals(lock) && (other.isHeld() || other.isOf(hold)))
 			.anyMatch((other) -> hold.mode() == LockMode.EXCLUSIVE || other.mode() == LockMode.EXCLUSIVE);
 	}

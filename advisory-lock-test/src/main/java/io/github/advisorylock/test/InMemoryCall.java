@@ -16,6 +16,7 @@
 
 package io.github.advisorylock.test;
 
+import java.time.Duration;
 import java.time.Instant;
 import java.util.Optional;
 import java.util.OptionalLong;
@@ -59,6 +60,8 @@ final class InMemoryCall implements TwoPhaseLockOperations.Admission, LockContex
 
 	private final @Nullable Fleet fleet;
 
+	private final Instant askedAt;
+
 	private InMemoryJob.@Nullable Attempt attempt;
 
 	InMemoryCall(InMemoryLockOperations operations, LockRequest request) {
@@ -73,14 +76,31 @@ final class InMemoryCall implements TwoPhaseLockOperations.Admission, LockContex
 						&& RequestDetail.Interval.of(request) == null),
 				() -> "'request' must not ask for mode SHARED: runs of advisory lock '" + this.key
 						+ "' can be recorded only one after the other");
+		this.askedAt = (this.fleet != null) ? this.fleet.now() : Instant.EPOCH;
 		FleetInstance instance = operations.instance();
 		if (instance != null) {
 			instance.asks();
+			if (isPartOfOther()) {
+				this.outcome = LockOutcome.EXECUTED;
+				return;
+			}
+			if (!operations.awaitOwn(this.key, request)) {
+				this.outcome = LockOutcome.BUSY;
+				return;
+			}
 			if (!this.answers.remembers(this.key, request, operations)) {
 				operations.locks().checkDatabase(this.key);
 			}
 		}
 		this.outcome = this.answers.checkKnown(this.key, request) ? LockOutcome.EXECUTED : LockOutcome.TOO_SOON;
+	}
+
+	/**
+	 * Return whether the current thread or transaction has the lock already.
+	 */
+	private boolean isPartOfOther() {
+		return this.operations.findRunning(this.key) != null
+				|| InMemoryHold.findInTransaction(this.operations, this.key) != null;
 	}
 
 	@Override
@@ -155,7 +175,8 @@ final class InMemoryCall implements TwoPhaseLockOperations.Admission, LockContex
 		if (joined != null) {
 			return runUnder(joined, action);
 		}
-		InMemoryHold own = this.operations.enter(this.key, this.request);
+		Duration waited = (this.fleet != null) ? Duration.between(this.askedAt, this.fleet.now()) : Duration.ZERO;
+		InMemoryHold own = this.operations.enter(this.key, this.request, waited);
 		if (own == null) {
 			this.outcome = LockOutcome.BUSY;
 			return null;

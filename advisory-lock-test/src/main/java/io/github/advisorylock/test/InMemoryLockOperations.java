@@ -109,18 +109,37 @@ final class InMemoryLockOperations implements TwoPhaseLockOperations {
 				() -> "'request' must not ask for the ledger, which records work that is executed: advisory lock '"
 						+ key + "' can only be held");
 		this.locks.answers().checkKnown(key, request);
-		return Optional.ofNullable(enter(key, request));
+		boolean free = this.instance == null || awaitOwn(key, request);
+		return free ? Optional.ofNullable(enter(key, request, Duration.ZERO)) : Optional.empty();
+	}
+
+	/**
+	 * Wait as long as a request does until no call of this instance has the lock: that is
+	 * decided here, whether or not there is a database.
+	 * @return whether none has it
+	 */
+	boolean awaitOwn(AdvisoryLockKey key, LockRequest request) {
+		return this.locks.table().awaitOwn(hold(key, request), waitFor(request));
 	}
 
 	/**
 	 * Take a lock, waiting for it as long as the request does.
+	 * @param waited for how long it has waited already
 	 * @return the lock, {@code null} if it is busy
 	 */
-	@Nullable InMemoryHold enter(AdvisoryLockKey key, LockRequest request) {
+	@Nullable InMemoryHold enter(AdvisoryLockKey key, LockRequest request, Duration waited) {
 		this.locks.checkDatabase(key);
-		Duration wait = (request.waitFor() != null) ? request.waitFor() : this.locks.waitFor();
-		InMemoryHold hold = new InMemoryHold(this.locks.table(), key, request.mode(), request.permits(), this);
-		return this.locks.table().enter(hold, TimeUnit.NANOSECONDS.convert(wait)) ? hold : null;
+		InMemoryHold hold = hold(key, request);
+		long nanos = TimeUnit.NANOSECONDS.convert(waitFor(request).minus(waited));
+		return this.locks.table().enter(hold, nanos) ? hold : null;
+	}
+
+	private InMemoryHold hold(AdvisoryLockKey key, LockRequest request) {
+		return new InMemoryHold(this.locks.table(), key, request.mode(), request.permits(), this);
+	}
+
+	private Duration waitFor(LockRequest request) {
+		return (request.waitFor() != null) ? request.waitFor() : this.locks.waitFor();
 	}
 
 	/**

@@ -200,7 +200,7 @@ final class PostgresScriptPlayer extends ScriptPlayer implements AutoCloseable {
 	void databaseDown() {
 		for (int i = 0; i < Script.INSTANCES; i++) {
 			if (this.instances[i] != null) {
-				instance(i).remember(sessionRuns(i));
+				instance(i).remembered = instance(i).remembers();
 				instance(i).setReachable(false);
 				sessionRuns(i).forEach(PostgresScriptPlayer::awaitLoss);
 			}
@@ -311,11 +311,15 @@ final class PostgresScriptPlayer extends ScriptPlayer implements AutoCloseable {
 					.isEmpty());
 		}
 
-		private int locks() {
+		/**
+		 * Return how many ticks and intervals the session remembers, which it does by
+		 * shared locks. It compares its database by an exclusive one now and then.
+		 */
+		private int remembers() {
 			return Integer.parseInt(
 					TestPostgres
 						.query("SELECT count(*) FROM pg_locks l JOIN pg_stat_activity a USING (pid) "
-								+ "WHERE l.locktype = 'advisory' AND a.usename = '" + this.user
+								+ "WHERE l.locktype = 'advisory' AND l.mode = 'ShareLock' AND a.usename = '" + this.user
 								+ "' AND a.application_name LIKE 'al:scripts@%'")
 						.get(0));
 		}
@@ -324,14 +328,10 @@ final class PostgresScriptPlayer extends ScriptPlayer implements AutoCloseable {
 		 * What the session remembers is there again with the next one.
 		 */
 		private void loseSession(List<Call> lost) {
-			remember(lost);
+			this.remembered = remembers();
 			terminate("application_name LIKE 'al:scripts@%'");
 			lost.forEach(PostgresScriptPlayer::awaitLoss);
 			awaitConnections();
-		}
-
-		private void remember(List<Call> lost) {
-			this.remembered = locks() - lost.size();
 		}
 
 		/**
@@ -346,7 +346,7 @@ final class PostgresScriptPlayer extends ScriptPlayer implements AutoCloseable {
 							(ex) -> ex instanceof DataAccessException || ex instanceof TransactionException)
 					.until(() -> operations.execute(request, (lock) -> true).outcome() == LockOutcome.EXECUTED);
 			}
-			Awaitility.await().until(() -> locks() >= this.remembered);
+			Awaitility.await().until(() -> remembers() >= this.remembered);
 		}
 
 	}
