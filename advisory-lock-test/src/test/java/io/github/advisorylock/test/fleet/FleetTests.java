@@ -70,6 +70,33 @@ class FleetTests {
 	}
 
 	@Test
+	void delayIsCountedFromTheEndOfTheRun(Fleet fleet) {
+		fleet.stop(1);
+		fleet.stop(2);
+		fleet.takes("poll", Duration.ofMinutes(7));
+		fleet.advanceBy(Duration.ofMinutes(50));
+		assertThatLock("poll").hasRun(3);
+		fleet.advanceBy(Duration.ofMinutes(9));
+		assertThatLock("poll").hasRun(4);
+	}
+
+	/**
+	 * The locks of a process that is gone have gone with it.
+	 */
+	@Test
+	void lateInstanceRunsTheTickOfOneThatWasKilledAfterIt(Fleet fleet) {
+		fleet.skewClock(1, Duration.ofSeconds(-5));
+		fleet.takes("cleanup", Duration.ofSeconds(1));
+		fleet.advanceTo("2026-10-25T03:00:00.5Z");
+		int runner = fleet.runnerOf("cleanup");
+		fleet.advanceTo("2026-10-25T03:00:03Z");
+		assertThatLock("cleanup").hasRun(2);
+		fleet.kill(runner);
+		fleet.advanceTo("2026-10-25T03:00:10Z");
+		assertThatLock("cleanup").hasRun(3);
+	}
+
+	@Test
 	void jobWithoutGuardFailsWithItsInstances(Fleet fleet) {
 		fleet.advanceBy(Duration.ofDays(2));
 		assertThatExceptionOfType(AssertionError.class)

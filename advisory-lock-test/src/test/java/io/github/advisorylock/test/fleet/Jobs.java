@@ -52,6 +52,12 @@ public class Jobs {
 		this.ledgers.write("sync");
 	}
 
+	@Scheduled(fixedDelayString = "PT10M")
+	@SingleRunner("poll")
+	public void poll() {
+		this.ledgers.write("poll");
+	}
+
 	@Scheduled(cron = "0 0 5 * * *", zone = "UTC")
 	public void unguarded() {
 		this.ledgers.write("unguarded");

@@ -135,11 +135,11 @@ class SeveralDatabasesTests {
 		jobs.ticking();
 		await().until(() -> databases.stream().noneMatch((url) -> instances(url, "true").isEmpty()));
 		actOnInstance("drained", "reportingTx");
-		assertThat(databases).allMatch((url) -> instances(url, "drained_at IS NULL").isEmpty());
+		assertThat(databases).hasSize(2).allMatch((url) -> instances(url, "drained_at IS NULL").isEmpty());
 		assertThat(jobs.main()).isNull();
 		assertThat(jobs.counted()).isNull();
 		actOnInstance("resumed", "mainTx");
-		assertThat(databases).allMatch((url) -> instances(url, "drained_at IS NOT NULL").isEmpty());
+		assertThat(databases).hasSize(2).allMatch((url) -> instances(url, "drained_at IS NOT NULL").isEmpty());
 		assertThat(jobs.main()).isEqualTo("done");
 		assertThat(jobs.counted()).isEqualTo("done");
 		assertThat(EndpointAnswer

@@ -48,6 +48,7 @@ import io.github.advisorylock.testsupport.ForeignSession;
 import io.github.advisorylock.testsupport.LogRecorder;
 import io.github.advisorylock.testsupport.Patience;
 import io.github.advisorylock.testsupport.Pause;
+import io.github.advisorylock.testsupport.SettableTicker;
 import io.github.advisorylock.testsupport.TestPostgres;
 import io.github.advisorylock.testsupport.TestProxy;
 import org.awaitility.Awaitility;
@@ -258,6 +259,28 @@ class PermitTests extends AbstractLockTests {
 				.containsEntry("advisory_lock.key", "job");
 			for (int i = 0; i < 5; i++) {
 				assertThat(this.template.execute(fewer, (lock) -> 1).outcome()).isEqualTo(LockOutcome.BUSY);
+			}
+			Pause.of(SHORT);
+			assertThat(log.messages()).hasSize(1);
+		}
+		held.forEach(HeldLock::close);
+	}
+
+	@Test
+	void anotherNumberThatWasToldIsNotLookedForAgain() {
+		SettableTicker ticker = new SettableTicker();
+		LockSession session = new LockSession(() -> new DriverManagerDataSource(TestPostgres.url()), NAMESPACE, null,
+				LockSessionSettings.DEFAULT, ServerJudge.NONE, this.events::add, ticker.threads());
+		this.sessions.add(session);
+		PostgresAdvisoryLockTemplate other = new PostgresAdvisoryLockTemplate(this.pool, this.transactionManager,
+				session, NAMESPACE, AdvisoryLockKeyFactory.sha256(), Duration.ZERO, 1000);
+		List<HeldLock> held = IntStream.range(0, PERMITS).mapToObj((one) -> acquire(this.template)).toList();
+		try (LogRecorder log = LogRecorder.of(LockLog.ALERT, "warn")) {
+			LockRequest fewer = permits(LockScope.SESSION).permits(2);
+			for (int told = 0; told < 3; told++) {
+				assertThat(other.execute(fewer, (lock) -> 1).outcome()).isEqualTo(LockOutcome.BUSY);
+				Awaitility.await().untilAsserted(() -> assertThat(log.messages()).isNotEmpty());
+				ticker.advance(Duration.ofMinutes(2));
 			}
 			Pause.of(SHORT);
 			assertThat(log.messages()).hasSize(1);
