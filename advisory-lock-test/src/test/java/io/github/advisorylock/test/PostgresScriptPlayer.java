@@ -20,6 +20,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -200,7 +201,6 @@ final class PostgresScriptPlayer extends ScriptPlayer implements AutoCloseable {
 	void databaseDown() {
 		for (int i = 0; i < Script.INSTANCES; i++) {
 			if (this.instances[i] != null) {
-				instance(i).remembered = instance(i).remembers();
 				instance(i).setReachable(false);
 				sessionRuns(i).forEach(PostgresScriptPlayer::awaitLoss);
 			}
@@ -264,8 +264,6 @@ final class PostgresScriptPlayer extends ScriptPlayer implements AutoCloseable {
 
 		private final ConfigurableApplicationContext context;
 
-		private int remembered;
-
 		private Instance(String user, LockScheduler.Ticker clock) {
 			this.user = user;
 			TestPostgres.execute("DROP ROLE IF EXISTS " + user + "; CREATE ROLE " + user + " SUPERUSER LOGIN");
@@ -285,13 +283,26 @@ final class PostgresScriptPlayer extends ScriptPlayer implements AutoCloseable {
 		 * Return whether a lock is held for a tick or an interval whose time is over.
 		 */
 		private boolean remembersTooLong() {
+			return ticks().stream().anyMatch((tick) -> is(tick, "isOver"));
+		}
+
+		/**
+		 * Return whether all ticks and intervals are locked whose time is not over.
+		 */
+		private boolean remembers() {
+			return ticks().stream().allMatch((tick) -> is(tick, "isOver") || is(tick, "isLocked"));
+		}
+
+		private Collection<?> ticks() {
 			Object at = this.context.getBean(PostgresAdvisoryLockTemplate.class);
 			for (String field : List.of("sessionScope", "resources", "ticks", "ticks")) {
 				at = Objects.requireNonNull(ReflectionTestUtils.getField(at, field), field);
 			}
-			return ((Map<?, ?>) at).values()
-				.stream()
-				.anyMatch((tick) -> Boolean.TRUE.equals(ReflectionTestUtils.invokeMethod(tick, "isOver")));
+			return ((Map<?, ?>) at).values();
+		}
+
+		private static boolean is(Object tick, String question) {
+			return Boolean.TRUE.equals(ReflectionTestUtils.invokeMethod(tick, question));
 		}
 
 		private void setReachable(boolean reachable) {
@@ -312,23 +323,9 @@ final class PostgresScriptPlayer extends ScriptPlayer implements AutoCloseable {
 		}
 
 		/**
-		 * Return how many ticks and intervals the session remembers, which it does by
-		 * shared locks. It compares its database by an exclusive one now and then.
-		 */
-		private int remembers() {
-			return Integer.parseInt(
-					TestPostgres
-						.query("SELECT count(*) FROM pg_locks l JOIN pg_stat_activity a USING (pid) "
-								+ "WHERE l.locktype = 'advisory' AND l.mode = 'ShareLock' AND a.usename = '" + this.user
-								+ "' AND a.application_name LIKE 'al:scripts@%'")
-						.get(0));
-		}
-
-		/**
 		 * What the session remembers is there again with the next one.
 		 */
 		private void loseSession(List<Call> lost) {
-			this.remembered = remembers();
 			terminate("application_name LIKE 'al:scripts@%'");
 			lost.forEach(PostgresScriptPlayer::awaitLoss);
 			awaitConnections();
@@ -346,7 +343,7 @@ final class PostgresScriptPlayer extends ScriptPlayer implements AutoCloseable {
 							(ex) -> ex instanceof DataAccessException || ex instanceof TransactionException)
 					.until(() -> operations.execute(request, (lock) -> true).outcome() == LockOutcome.EXECUTED);
 			}
-			Awaitility.await().until(() -> remembers() >= this.remembered);
+			Awaitility.await().until(this::remembers);
 		}
 
 	}
