@@ -27,7 +27,6 @@ import io.github.advisorylock.annotation.AnnotatedMethods;
 import io.github.advisorylock.annotation.SingleRunnerAnnotationBeanPostProcessor;
 import io.github.advisorylock.annotation.SingleRunnerSettings;
 import io.github.advisorylock.connection.PooledConnectionPreparation;
-import io.github.advisorylock.database.LockDatabases;
 import io.github.advisorylock.interceptor.PlannedTimeScheduler;
 import io.github.advisorylock.interceptor.SingleRunnerObserver;
 import io.github.advisorylock.interceptor.SingleRunnerOperation;
@@ -53,6 +52,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProp
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.SearchStrategy;
+import org.springframework.boot.context.properties.ConfigurationPropertiesBindHandlerAdvisor;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceTransactionManagerAutoConfiguration;
@@ -148,8 +148,9 @@ public final class AdvisoryLockAutoConfiguration {
 	static BeanFactoryPostProcessor advisoryLockPlannedTimes(Environment environment) {
 		return (beanFactory) -> {
 			leaveUnread(beanFactory, environment);
-			beanFactory.registerSingleton("advisoryLockTimeUnitStartupCheck",
-					TimeUnitStartupCheck.advisor(environment));
+			ConfigurationPropertiesBindHandlerAdvisor timeUnits = (handler) -> new TimeUnitStartupCheck(handler,
+					environment);
+			beanFactory.registerSingleton("advisoryLockTimeUnitStartupCheck", timeUnits);
 			SchedulingConfigurer configurer = PlannedTimeScheduler.configurer((task) -> {
 				List<SingleRunnerOperation> operations = beanFactory
 					.getBean(SingleRunnerAnnotationBeanPostProcessor.class)
@@ -204,12 +205,9 @@ public final class AdvisoryLockAutoConfiguration {
 	@Bean
 	@Lazy(false)
 	static SingleRunnerStartupCheck advisoryLockSingleRunnerStartupCheck(
-			SingleRunnerAnnotationBeanPostProcessor postProcessor, ObjectProvider<LockDatabases> databases,
-			ObjectProvider<AdvisoryLockOperations> operations, ObjectProvider<AdvisoryLockProperties> properties,
-			ObjectProvider<SingleRunnerSettings> settings, ConfigurableListableBeanFactory beanFactory,
+			SingleRunnerAnnotationBeanPostProcessor postProcessor, ConfigurableListableBeanFactory beanFactory,
 			Environment environment) {
-		return new SingleRunnerStartupCheck(postProcessor, operations, databases, properties, settings, beanFactory,
-				environment);
+		return new SingleRunnerStartupCheck(postProcessor, beanFactory, environment);
 	}
 
 	/**

@@ -20,6 +20,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.BiConsumer;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
 
@@ -58,6 +60,7 @@ import org.springframework.context.ApplicationEvent;
 import org.springframework.context.ApplicationListener;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.PayloadApplicationEvent;
+import org.springframework.context.SmartLifecycle;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Lazy;
 
@@ -93,59 +96,22 @@ public final class AdvisoryLockLedgerAutoConfiguration {
 		BuildProperties properties = build.getIfUnique();
 		String version = (properties != null) ? properties.getVersion()
 				: context.getEnvironment().getProperty("spring.application.version");
-		return new Ledgers(lockProperties.ledger(), settings, methods, databases, roles, version, context, threads);
-	}
-
-	private static LedgerSettings settings(AdvisoryLockProperties.Ledger properties) {
-		return new LedgerSettings(properties.tablePrefix(),
-				properties.initializeSchema() == DatabaseInitializationMode.ALWAYS, properties.keepRuns().age(),
-				properties.keepRuns().count(), properties.rememberKeys());
+		return new Ledgers(lockProperties.ledger(), settings, methods, databases, roles, version, context, threads,
+				new AtomicReference<>(), new ConcurrentHashMap<>(), new ConcurrentHashMap<>());
 	}
 
 	/**
 	 * Makes the ledger of a database, and what looks after it.
+	 *
+	 * @param begun is known while its bean is still being created, as its creation begins
+	 * all that
 	 */
-	static final class Ledgers implements LockStartup, LockDatabases.Ledgers {
-
-		private final AdvisoryLockProperties.Ledger properties;
-
-		private final SingleRunnerSettings settings;
-
-		private final SingleRunnerAnnotationBeanPostProcessor methods;
-
-		private final ObjectProvider<LockDatabases> databases;
-
-		private final LeaderOnlyMethods roles;
-
-		private final @Nullable String version;
-
-		private final ConfigurableApplicationContext context;
-
-		private final LockScheduler.Threads threads;
-
-		private final Map<String, PostgresAdvisoryLockLedger> others = new ConcurrentHashMap<>();
-
-		/**
-		 * Is known while its bean is still being created, as its creation begins all
-		 * that.
-		 */
-		private volatile @Nullable LockDatabases begun;
-
-		private final Map<String, Keeping> keepings = new ConcurrentHashMap<>();
-
-		Ledgers(AdvisoryLockProperties.Ledger properties, SingleRunnerSettings settings,
-				SingleRunnerAnnotationBeanPostProcessor methods, ObjectProvider<LockDatabases> databases,
-				LeaderOnlyMethods roles, @Nullable String version, ConfigurableApplicationContext context,
-				LockScheduler.Threads threads) {
-			this.properties = properties;
-			this.settings = settings;
-			this.methods = methods;
-			this.databases = databases;
-			this.roles = roles;
-			this.version = version;
-			this.context = context;
-			this.threads = threads;
-		}
+	record Ledgers(AdvisoryLockProperties.Ledger properties, SingleRunnerSettings settings,
+			SingleRunnerAnnotationBeanPostProcessor methods, ObjectProvider<LockDatabases> databases,
+			LeaderOnlyMethods roles, @Nullable String version, ConfigurableApplicationContext context,
+			LockScheduler.Threads threads, AtomicReference<@Nullable LockDatabases> begun,
+			Map<String, PostgresAdvisoryLockLedger> others,
+			Map<String, Keeping> keepings) implements LockStartup, LockDatabases.Ledgers {
 
 		@Override
 		public PostgresAdvisoryLockLedger of(LockDatabase database) {
@@ -153,26 +119,33 @@ public final class AdvisoryLockLedgerAutoConfiguration {
 		}
 
 		private PostgresAdvisoryLockLedger create(LockDatabase database) {
-			PostgresAdvisoryLockLedger ledger = new PostgresAdvisoryLockLedger(database.dataSource(),
-					settings(this.properties), this.settings.namespace(), this.threads.instance(), this.methods,
-					isIn(database), this.context, this.context::publishEvent);
+			PostgresAdvisoryLockLedger ledger = new PostgresAdvisoryLockLedger(database.dataSource(), ledgerSettings(),
+					this.settings.namespace(), this.threads.instance(), this.methods, isIn(database), this.context,
+					this.context::publishEvent);
 			ledger.whenOpen(() -> opened(database));
 			return ledger;
+		}
+
+		private LedgerSettings ledgerSettings() {
+			return new LedgerSettings(this.properties.tablePrefix(),
+					this.properties.initializeSchema() == DatabaseInitializationMode.ALWAYS,
+					this.properties.keepRuns().age(), this.properties.keepRuns().count(),
+					this.properties.rememberKeys());
 		}
 
 		/**
 		 * An application may use the ledger alone.
 		 */
 		private void opened(LockDatabase database) {
-			databases();
+			known();
 			Keeping keeping = this.keepings.get(database.name());
 			if (keeping != null) {
 				keeping.opened();
 			}
 		}
 
-		private LockDatabases databases() {
-			LockDatabases begun = this.begun;
+		private LockDatabases known() {
+			LockDatabases begun = this.begun.get();
 			return (begun != null) ? begun : this.databases.getObject();
 		}
 
@@ -180,31 +153,32 @@ public final class AdvisoryLockLedgerAutoConfiguration {
 		 * Where an application keeps a ledger of its own, there is nothing to look after.
 		 */
 		@Override
-		public void begin(LockDatabases databases, Lifecycles lifecycles) {
-			this.begun = databases;
+		public void begin(LockDatabases databases, BiConsumer<String, SmartLifecycle> lifecycles) {
+			this.begun.set(databases);
 			boolean own = BeanFactoryUtils.beanNamesForTypeIncludingAncestors(this.context,
 					PostgresAdvisoryLockLedger.class, true, false).length == 0;
-			databases.all()
-				.stream()
-				.filter((database) -> !own || !databases.isDefault(database))
-				.forEach((database) -> begin(database, databases.isDefault(database), lifecycles));
+			for (LockDatabase database : databases.all()) {
+				if (!own || !databases.isDefault(database)) {
+					begin(database, databases.isDefault(database), lifecycles);
+				}
+			}
 		}
 
-		private void begin(LockDatabase database, boolean isDefault, Lifecycles lifecycles) {
+		private void begin(LockDatabase database, boolean isDefault, BiConsumer<String, SmartLifecycle> lifecycles) {
 			Supplier<PostgresAdvisoryLockLedger> ledger = () -> (PostgresAdvisoryLockLedger) Objects
 				.requireNonNull(database.ledger().get());
 			LedgerLifecycle lifecycle = new LedgerLifecycle(ledger, () -> operations(database, isDefault), this.methods,
-					isIn(database), this.context, settings(this.properties),
-					Boolean.TRUE.equals(this.properties.enabled()), this.threads);
+					isIn(database), this.context, ledgerSettings(), Boolean.TRUE.equals(this.properties.enabled()),
+					this.threads);
 			InstancePresence presence = this.properties.instances() ? presence(ledger, isDefault) : null;
 			Keeping keeping = new Keeping(lifecycle, presence, isDefault);
 			this.keepings.put(database.name(), keeping);
 			this.context.addApplicationListener(keeping);
 			String place = isDefault ? "" : "@" + database.name();
 			if (presence != null) {
-				lifecycles.add("advisoryLockInstancePresence" + place, presence);
+				lifecycles.accept("advisoryLockInstancePresence" + place, presence);
 			}
-			lifecycles.add("advisoryLockLedgerLifecycle" + place, lifecycle);
+			lifecycles.accept("advisoryLockLedgerLifecycle" + place, lifecycle);
 			if (this.context.isRunning()) {
 				lifecycle.catchUp();
 			}
@@ -229,17 +203,17 @@ public final class AdvisoryLockLedgerAutoConfiguration {
 		}
 
 		private Predicate<SingleRunnerMethod> isIn(LockDatabase database) {
-			return (method) -> databases().has(database, method);
+			return (method) -> known().has(database, method);
 		}
 
 		@Override
 		public void check(LockDatabases databases) {
-			databases.all()
-				.stream()
-				.filter(databases::isNamed)
-				.map((database) -> this.keepings.get(database.name()))
-				.filter(Objects::nonNull)
-				.forEach((keeping) -> keeping.lifecycle.prepare());
+			for (LockDatabase database : databases.all()) {
+				Keeping keeping = databases.isNamed(database) ? this.keepings.get(database.name()) : null;
+				if (keeping != null) {
+					keeping.lifecycle.prepare();
+				}
+			}
 		}
 
 	}

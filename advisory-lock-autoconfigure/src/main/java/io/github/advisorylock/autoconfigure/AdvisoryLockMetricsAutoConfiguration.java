@@ -18,6 +18,7 @@ package io.github.advisorylock.autoconfigure;
 
 import java.util.Arrays;
 import java.util.List;
+import java.util.function.BiConsumer;
 import java.util.function.DoubleSupplier;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
@@ -58,6 +59,7 @@ import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.context.ApplicationListener;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.PayloadApplicationEvent;
+import org.springframework.context.SmartLifecycle;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Lazy;
 import org.springframework.core.env.Environment;
@@ -162,7 +164,7 @@ public final class AdvisoryLockMetricsAutoConfiguration {
 				ApplicationListener<PayloadApplicationEvent<LockLostEvent>> {
 
 		@Override
-		public void begin(LockDatabases databases, Lifecycles lifecycles) {
+		public void begin(LockDatabases databases, BiConsumer<String, SmartLifecycle> lifecycles) {
 			this.context.addApplicationListener(this);
 			this.postProcessor.getMethods().forEach((method) -> {
 				AdvisoryLockKey key = method.fixedKey();
@@ -185,7 +187,7 @@ public final class AdvisoryLockMetricsAutoConfiguration {
 			ObjectProvider<LeaderElection> election) implements LockStartup {
 
 		@Override
-		public void begin(LockDatabases databases, Lifecycles lifecycles) {
+		public void begin(LockDatabases databases, BiConsumer<String, SmartLifecycle> lifecycles) {
 			this.roles.getRoles()
 				.stream()
 				.sorted()
@@ -206,7 +208,7 @@ public final class AdvisoryLockMetricsAutoConfiguration {
 	record DatabaseMeters(MeterRegistry meters, LockScheduler.Threads threads) implements LockStartup {
 
 		@Override
-		public void begin(LockDatabases databases, Lifecycles lifecycles) {
+		public void begin(LockDatabases databases, BiConsumer<String, SmartLifecycle> lifecycles) {
 			for (LockDatabase database : databases.all()) {
 				PostgresAdvisoryLockTemplate template = database.template().get();
 				if (template != null) {

@@ -16,6 +16,7 @@
 
 package io.github.advisorylock.autoconfigure;
 
+import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
@@ -79,9 +80,12 @@ class DoctorConfiguration {
 	static ApplicationCheck advisoryLockApplicationDoctor(ConfigurableListableBeanFactory beanFactory,
 			SingleRunnerAnnotationBeanPostProcessor postProcessor, ObjectProvider<LockUse> uses,
 			AdvisoryLockProperties properties, Environment environment) {
-		return new ApplicationDoctor(beanFactory, postProcessor::getMethods,
-				() -> uses.stream().flatMap((use) -> use.unguarded().stream()).toList(),
-				() -> LockUse.isAny(beanFactory), properties.namespace() != null,
+		List<String> unguarded = new ArrayList<>();
+		for (LockUse use : uses) {
+			unguarded.addAll(use.unguarded());
+		}
+		return new ApplicationDoctor(beanFactory, postProcessor, unguarded, () -> LockUse.isAny(beanFactory),
+				properties.namespace() != null,
 				textOf((properties.namespace() != null) ? "advisory-lock.namespace" : "spring.application.name",
 						environment),
 				properties.doctor().everyInstance(), properties.doctor()::of)::examine;
@@ -137,7 +141,9 @@ class DoctorConfiguration {
 		if (!roles.getRoles().isEmpty() || LockUse.isInjected(beans, "advisoryLockLeaderElection")) {
 			scopes.add(LockScope.SESSION);
 		}
-		uses.forEach((use) -> scopes.addAll(use.scopes()));
+		for (LockUse use : uses) {
+			scopes.addAll(use.scopes());
+		}
 		return new OtherUses(scopes, LockUse.isInjected(beans, "advisoryLockOperations", "advisoryLockTemplate"));
 	}
 
@@ -152,12 +158,12 @@ class DoctorConfiguration {
 
 		@Override
 		public void check(LockDatabases databases) {
-			databases.all().stream().filter(databases::isNamed).forEach((database) -> {
-				PostgresAdvisoryLockTemplate template = database.template().get();
+			for (LockDatabase database : databases.all()) {
+				PostgresAdvisoryLockTemplate template = databases.isNamed(database) ? database.template().get() : null;
 				if (template != null) {
 					doctorOf(database, template, databases).examine();
 				}
-			});
+			}
 		}
 
 		private LockDoctor doctorOf(LockDatabase database, PostgresAdvisoryLockTemplate template,
@@ -167,10 +173,15 @@ class DoctorConfiguration {
 					this.metadata.orderedStream().toList())
 				.getDataSourcePoolMetadata(dataSource);
 			boolean isDefault = databases.isDefault(database);
-			CheckContext context = new CheckContext(() -> methodsOf(database, databases),
-					isDefault ? this.others : () -> OtherUses.NONE, template, dataSource,
-					(method) -> transactionOf(method, database), database.transactionManager(), routeOf(dataSource),
-					(pool != null) ? pool.getMax() : null, database.session().get(),
+			List<SingleRunnerMethod> methods = new ArrayList<>();
+			for (SingleRunnerMethod method : this.postProcessor.getMethods()) {
+				if (databases.has(database, method)) {
+					methods.add(method);
+				}
+			}
+			CheckContext context = new CheckContext(() -> methods, isDefault ? this.others : () -> OtherUses.NONE,
+					template, dataSource, (method) -> transactionOf(method, database), database.transactionManager(),
+					routeOf(dataSource), (pool != null) ? pool.getMax() : null, database.session().get(),
 					this.properties.sessionPropertiesOf(isDefault ? null : database.name()),
 					this.properties.session().toSettings(), this.properties.maxHeldLocks(),
 					(method) -> hasTenants(method, database));
@@ -178,13 +189,6 @@ class DoctorConfiguration {
 					: "Database of transaction manager '" + database.name() + "': ";
 			return new LockDoctor(context, this.schedulers.stream().toList(), this.simpleSchedulers.stream().toList(),
 					this.scheduling.stream().findAny().isPresent(), this.properties.doctor()::of, place);
-		}
-
-		private List<SingleRunnerMethod> methodsOf(LockDatabase database, LockDatabases databases) {
-			return this.postProcessor.getMethods()
-				.stream()
-				.filter((method) -> databases.has(database, method))
-				.toList();
 		}
 
 		/**

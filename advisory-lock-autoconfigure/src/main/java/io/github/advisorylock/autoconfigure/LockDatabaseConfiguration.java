@@ -26,6 +26,7 @@ import java.util.Set;
 import java.util.concurrent.CopyOnWriteArraySet;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.BiConsumer;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
 
@@ -67,6 +68,7 @@ import org.springframework.boot.context.properties.source.InvalidConfigurationPr
 import org.springframework.boot.jdbc.autoconfigure.JdbcConnectionDetails;
 import org.springframework.context.ApplicationEventPublisher;
 import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.SmartLifecycle;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Lazy;
@@ -345,7 +347,7 @@ class LockDatabaseConfiguration {
 		 * Databases that properties name are looked at as those of methods are.
 		 */
 		@Override
-		public void begin(LockDatabases databases, Lifecycles lifecycles) {
+		public void begin(LockDatabases databases, BiConsumer<String, SmartLifecycle> lifecycles) {
 			this.guarded.set(this.guards.get());
 			databases.all().forEach((database) -> countMembers(database.session().get()));
 			checkNames(databases);

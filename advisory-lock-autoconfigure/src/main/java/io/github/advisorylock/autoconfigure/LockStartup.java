@@ -16,6 +16,8 @@
 
 package io.github.advisorylock.autoconfigure;
 
+import java.util.function.BiConsumer;
+
 import io.github.advisorylock.database.LockDatabases;
 
 import org.springframework.context.SmartLifecycle;
@@ -28,30 +30,16 @@ interface LockStartup {
 
 	/**
 	 * Begin what looks after the locks of all databases.
+	 * @param lifecycles has the context start and stop what is given to it by a name that
+	 * no other bean has
 	 */
-	default void begin(LockDatabases databases, Lifecycles lifecycles) {
+	default void begin(LockDatabases databases, BiConsumer<String, SmartLifecycle> lifecycles) {
 	}
 
 	/**
 	 * Look at the application, once all its beans are there and everything has begun.
 	 */
 	default void check(LockDatabases databases) {
-	}
-
-	/**
-	 * Has the context start and stop what is made only when something asks for locks.
-	 * Spring makes each bean that is declared as a SmartLifecycle, even a lazy one.
-	 */
-	@FunctionalInterface
-	interface Lifecycles {
-
-		/**
-		 * Add a life cycle.
-		 * @param name the name of its bean, which no other has
-		 * @param lifecycle the life cycle
-		 */
-		void add(String name, SmartLifecycle lifecycle);
-
 	}
 
 }

@@ -18,7 +18,6 @@ package io.github.advisorylock.autoconfigure;
 
 import java.util.List;
 import java.util.Set;
-import java.util.stream.Stream;
 
 import io.github.advisorylock.LockScope;
 import io.github.advisorylock.leader.LeaderOnlyMethods;
@@ -55,11 +54,14 @@ public interface LockUse {
 	 * @return whether it does
 	 */
 	static boolean isAny(ConfigurableListableBeanFactory beans) {
-		return isInjected(beans, "advisoryLockOperations", LockDatabaseConfiguration.TEMPLATE)
-				|| beans.getBeanProvider(LeaderOnlyMethods.class)
-					.stream()
-					.anyMatch((roles) -> !roles.getRoles().isEmpty())
-				|| beans.getBeanProvider(LockUse.class).stream().anyMatch((use) -> !use.scopes().isEmpty());
+		boolean used = isInjected(beans, "advisoryLockOperations", LockDatabaseConfiguration.TEMPLATE);
+		for (LeaderOnlyMethods roles : beans.getBeanProvider(LeaderOnlyMethods.class)) {
+			used |= !roles.getRoles().isEmpty();
+		}
+		for (LockUse use : beans.getBeanProvider(LockUse.class)) {
+			used |= !use.scopes().isEmpty();
+		}
+		return used;
 	}
 
 	/**
@@ -70,9 +72,13 @@ public interface LockUse {
 	 * @return whether one of them is injected
 	 */
 	static boolean isInjected(ConfigurableListableBeanFactory beans, String... names) {
-		return Stream.of(names)
-			.flatMap((name) -> Stream.of(beans.getDependentBeans(name)))
-			.anyMatch((dependent) -> !dependent.startsWith("advisoryLock"));
+		boolean injected = false;
+		for (String name : names) {
+			for (String dependent : beans.getDependentBeans(name)) {
+				injected |= !dependent.startsWith("advisoryLock");
+			}
+		}
+		return injected;
 	}
 
 }

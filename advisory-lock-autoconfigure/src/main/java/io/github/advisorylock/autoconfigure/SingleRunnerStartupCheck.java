@@ -17,11 +17,11 @@
 package io.github.advisorylock.autoconfigure;
 
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Supplier;
-import java.util.stream.Stream;
 
 import io.github.advisorylock.AdvisoryLockConfigurationException;
 import io.github.advisorylock.AdvisoryLockOperations;
@@ -37,7 +37,6 @@ import io.github.advisorylock.database.TransactionManagers;
 import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
 import org.jspecify.annotations.Nullable;
 
-import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.context.SmartLifecycle;
@@ -52,15 +51,13 @@ import org.springframework.util.function.SingletonSupplier;
  * from the application, and has the rest of the library made if the application uses
  * locks: an application without locks is to pay nothing for them.
  */
-final class SingleRunnerStartupCheck implements SmartInitializingSingleton, LockStartup.Lifecycles {
+final class SingleRunnerStartupCheck implements SmartInitializingSingleton {
 
 	private static final String SESSION_PROPERTIES = "advisory-lock.session";
 
 	private static final String CONNECTION_FACTORY = "io.r2dbc.spi.ConnectionFactory";
 
 	private final SingleRunnerAnnotationBeanPostProcessor postProcessor;
-
-	private final ObjectProvider<AdvisoryLockOperations> operations;
 
 	/**
 	 * Asked for each method, where looking for a bean would be most of the work.
@@ -71,25 +68,16 @@ final class SingleRunnerStartupCheck implements SmartInitializingSingleton, Lock
 
 	private final ConfigurableListableBeanFactory beans;
 
-	private final ObjectProvider<AdvisoryLockProperties> properties;
-
-	private final ObjectProvider<SingleRunnerSettings> settings;
-
 	private final Environment environment;
 
 	private volatile boolean started;
 
 	SingleRunnerStartupCheck(SingleRunnerAnnotationBeanPostProcessor postProcessor,
-			ObjectProvider<AdvisoryLockOperations> operations, ObjectProvider<LockDatabases> databases,
-			ObjectProvider<AdvisoryLockProperties> properties, ObjectProvider<SingleRunnerSettings> settings,
 			ConfigurableListableBeanFactory beans, Environment environment) {
 		this.postProcessor = postProcessor;
-		this.operations = operations;
-		this.databases = SingletonSupplier.ofNullable(databases::getIfAvailable);
+		this.databases = SingletonSupplier.ofNullable(() -> provided(LockDatabases.class));
 		this.transactions = new TransactionStartupCheck(
-				SingletonSupplier.ofNullable(beans.getBeanProvider(TransactionManagers.class)::getIfAvailable));
-		this.properties = properties;
-		this.settings = settings;
+				SingletonSupplier.ofNullable(() -> provided(TransactionManagers.class)));
 		this.beans = beans;
 		this.environment = environment;
 	}
@@ -100,20 +88,23 @@ final class SingleRunnerStartupCheck implements SmartInitializingSingleton, Lock
 		boolean configured = AdvisoryLockProperties.isAnySet(this.environment);
 		if (configured) {
 			// binds and checks them, which an application without locks does without
-			this.settings.getObject();
+			this.beans.getBean(SingleRunnerSettings.class);
 			new JobOverrides(this.environment)
 				.warnOfUnknown(methods.stream().map((method) -> method.operation().keyTemplate()).distinct().toList());
 		}
 		if (!methods.isEmpty()) {
 			checkOperations(methods);
 		}
-		boolean used = usesLocks(methods) || (configured && namesDatabase(this.properties.getObject()));
+		boolean used = usesLocks(methods)
+				|| (configured && namesDatabase(this.beans.getBean(AdvisoryLockProperties.class)));
 		LockDatabases databases = used ? this.databases.get() : null;
 		if (databases != null) {
 			begin(databases);
-			own(LockStartup.class).forEach((startup) -> startup.check(databases));
+			for (LockStartup startup : own(LockStartup.class)) {
+				startup.check(databases);
+			}
 		}
-		if (used || configured || hasOtherUses()) {
+		if (used || configured || this.beans.getBeanNamesForType(LockUse.class, true, false).length > 0) {
 			own(ApplicationCheck.class).forEach(ApplicationCheck::check);
 		}
 		this.started = true;
@@ -134,10 +125,6 @@ final class SingleRunnerStartupCheck implements SmartInitializingSingleton, Lock
 				|| properties.session().url() != null || !properties.databases().isEmpty();
 	}
 
-	private boolean hasOtherUses() {
-		return this.beans.getBeanNamesForType(LockUse.class, true, false).length > 0;
-	}
-
 	/**
 	 * Have all features begin at once if databases are made later than at the start.
 	 */
@@ -148,18 +135,25 @@ final class SingleRunnerStartupCheck implements SmartInitializingSingleton, Lock
 	}
 
 	private void begin(LockDatabases databases) {
-		own(LockStartup.class).forEach((startup) -> startup.begin(databases, this));
+		for (LockStartup startup : own(LockStartup.class)) {
+			startup.begin(databases, this::add);
+		}
 	}
 
 	/**
-	 * The context itself starts what is there before it has started.
+	 * Have the context start and stop what is made only when something asks for locks.
+	 * Spring makes each bean that is declared as a SmartLifecycle, even a lazy one. The
+	 * context itself starts what is there before it has started.
 	 */
-	@Override
-	public void add(String name, SmartLifecycle lifecycle) {
+	void add(String name, SmartLifecycle lifecycle) {
 		this.beans.registerSingleton(name, lifecycle);
 		if (this.started) {
 			lifecycle.start();
 		}
+	}
+
+	private <T> @Nullable T provided(Class<T> type) {
+		return this.beans.getBeanProvider(type).getIfAvailable();
 	}
 
 	/**
@@ -167,13 +161,15 @@ final class SingleRunnerStartupCheck implements SmartInitializingSingleton, Lock
 	 * definitions: what chooses the databases, the doctor, then the features.
 	 */
 	private <T> List<T> own(Class<T> type) {
-		return Stream.of(this.beans.getBeanNamesForType(type, true, false))
-			.map((name) -> this.beans.getBean(name, type))
-			.toList();
+		List<T> own = new ArrayList<>();
+		for (String name : this.beans.getBeanNamesForType(type, true, false)) {
+			own.add(this.beans.getBean(name, type));
+		}
+		return own;
 	}
 
 	private void checkOperations(List<SingleRunnerMethod> methods) {
-		AdvisoryLockOperations available = this.operations.getIfAvailable();
+		AdvisoryLockOperations available = provided(AdvisoryLockOperations.class);
 		if (available == null) {
 			throw missingDataSource(methods.get(0));
 		}

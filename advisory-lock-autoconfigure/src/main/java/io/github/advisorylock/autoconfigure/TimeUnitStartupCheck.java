@@ -21,7 +21,6 @@ import java.util.regex.Pattern;
 
 import org.jspecify.annotations.Nullable;
 
-import org.springframework.boot.context.properties.ConfigurationPropertiesBindHandlerAdvisor;
 import org.springframework.boot.context.properties.bind.AbstractBindHandler;
 import org.springframework.boot.context.properties.bind.BindContext;
 import org.springframework.boot.context.properties.bind.BindHandler;
@@ -43,13 +42,9 @@ final class TimeUnitStartupCheck extends AbstractBindHandler {
 
 	private final Environment environment;
 
-	private TimeUnitStartupCheck(BindHandler parent, Environment environment) {
+	TimeUnitStartupCheck(BindHandler parent, Environment environment) {
 		super(parent);
 		this.environment = environment;
-	}
-
-	static ConfigurationPropertiesBindHandlerAdvisor advisor(Environment environment) {
-		return (handler) -> new TimeUnitStartupCheck(handler, environment);
 	}
 
 	@Override

@@ -82,7 +82,7 @@ public final class LockDatabases implements DisposableBean {
 	private void add(String name, Maker maker) {
 		PlatformTransactionManager manager = this.managers.get(name);
 		DataSource dataSource = this.managers.dataSourceOf(manager);
-		if (dataSource != null && this.all.stream().noneMatch((database) -> database.isOn(dataSource))) {
+		if (dataSource != null && !on(dataSource).isOn(dataSource)) {
 			this.all.add(maker.create(name, dataSource, manager));
 		}
 	}

@@ -19,8 +19,8 @@ package io.github.advisorylock.doctor;
 import java.util.List;
 import java.util.function.BooleanSupplier;
 import java.util.function.Function;
-import java.util.function.Supplier;
 
+import io.github.advisorylock.annotation.SingleRunnerAnnotationBeanPostProcessor;
 import io.github.advisorylock.annotation.SingleRunnerMethod;
 import io.github.advisorylock.doctor.DoctorCheck.Severity;
 import org.apache.commons.logging.Log;
@@ -34,7 +34,7 @@ import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
  * methods can do what they are for.
  *
  * @param beans the beans of the application
- * @param methods returns its annotated methods, once all beans are there
+ * @param postProcessor has found the methods
  * @param unguarded returns methods with the annotation of ShedLock that nothing guards,
  * once all beans are there
  * @param usedInCode whether code asks for locks or roles
@@ -46,9 +46,10 @@ import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
  * @param severities what a finding leads to
  * @since 0.1.0
  */
-public record ApplicationDoctor(ConfigurableListableBeanFactory beans, Supplier<List<SingleRunnerMethod>> methods,
-		Supplier<List<String>> unguarded, BooleanSupplier usedInCode, boolean namespaceChosen, String namespaceText,
-		List<String> everyInstance, Function<DoctorCheck, Severity> severities) {
+public record ApplicationDoctor(ConfigurableListableBeanFactory beans,
+		SingleRunnerAnnotationBeanPostProcessor postProcessor, List<String> unguarded, BooleanSupplier usedInCode,
+		boolean namespaceChosen, String namespaceText, List<String> everyInstance,
+		Function<DoctorCheck, Severity> severities) {
 
 	private static final Log logger = LogFactory.getLog(ApplicationDoctor.class);
 
@@ -57,7 +58,7 @@ public record ApplicationDoctor(ConfigurableListableBeanFactory beans, Supplier<
 	 */
 	public void examine() {
 		Findings findings = new Findings(this.severities, logger::warn, "");
-		List<SingleRunnerMethod> methods = this.methods.get();
+		List<SingleRunnerMethod> methods = this.postProcessor.getMethods();
 		FleetExamination fleet = new FleetExamination(this.beans, this.everyInstance);
 		fleet.examine(findings);
 		new NamespaceExamination(this.namespaceChosen, this.namespaceText).examine(methods, this.usedInCode, findings);
@@ -74,7 +75,9 @@ public record ApplicationDoctor(ConfigurableListableBeanFactory beans, Supplier<
 			OtherAdviceExamination.examine(methods, findings);
 		}
 		if (!findings.isOff(DoctorCheck.SCHEDULER_LOCK)) {
-			this.unguarded.get().forEach((method) -> foundUnguarded(method, findings));
+			for (String method : this.unguarded) {
+				foundUnguarded(method, findings);
+			}
 		}
 		findings.act();
 	}

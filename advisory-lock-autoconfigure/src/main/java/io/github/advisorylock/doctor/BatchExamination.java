@@ -16,6 +16,7 @@
 
 package io.github.advisorylock.doctor;
 
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
@@ -46,10 +47,12 @@ final class BatchExamination {
 	 * Look at what the container has put into the beans of the methods.
 	 */
 	static void examine(ConfigurableListableBeanFactory beans, List<SingleRunnerMethod> methods, Findings findings) {
-		List<Class<?>> types = BATCH_TYPES.stream()
-			.filter((name) -> ClassUtils.isPresent(name, beans.getBeanClassLoader()))
-			.<Class<?>>map((name) -> ClassUtils.resolveClassName(name, beans.getBeanClassLoader()))
-			.toList();
+		List<Class<?>> types = new ArrayList<>();
+		for (String name : BATCH_TYPES) {
+			if (ClassUtils.isPresent(name, beans.getBeanClassLoader())) {
+				types.add(ClassUtils.resolveClassName(name, beans.getBeanClassLoader()));
+			}
+		}
 		if (types.isEmpty() || isWithoutTransactions(beans)) {
 			return;
 		}

@@ -18,10 +18,10 @@ package io.github.advisorylock.doctor;
 
 import java.util.List;
 import java.util.Set;
+import java.util.TreeSet;
 import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
-import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 import javax.sql.DataSource;
@@ -89,8 +89,11 @@ public record CheckContext(Supplier<List<SingleRunnerMethod>> methods, Supplier<
 	}
 
 	private boolean uses(LockScope scope) {
-		return this.others.get().scopes().contains(scope)
-				|| operations().anyMatch((operation) -> operation.scope() == scope);
+		boolean used = this.others.get().scopes().contains(scope);
+		for (SingleRunnerMethod method : this.methods.get()) {
+			used |= method.operation().scope() == scope;
+		}
+		return used;
 	}
 
 	/**
@@ -106,15 +109,16 @@ public record CheckContext(Supplier<List<SingleRunnerMethod>> methods, Supplier<
 	 * @param byDefault whether it is that of transactions that do not choose one
 	 */
 	String recordedIn(int level, boolean byDefault) {
-		return this.methods.get().stream().filter((method) -> {
+		Set<String> recorded = new TreeSet<>();
+		for (SingleRunnerMethod method : this.methods.get()) {
 			MethodTransaction transaction = (method.operation().ledger().recorded()
 					&& method.operation().scope() == LockScope.TRANSACTION) ? this.transactions.apply(method) : null;
 			int chosen = (transaction != null) ? transaction.definition().getIsolationLevel() : level + 1;
-			return chosen == level || (byDefault && chosen == TransactionDefinition.ISOLATION_DEFAULT);
-		})
-			.map((method) -> "'" + AdvisoryLockKey.display(method.operation().keyTemplate()) + "' of " + method)
-			.sorted()
-			.collect(Collectors.joining(", "));
+			if (chosen == level || (byDefault && chosen == TransactionDefinition.ISOLATION_DEFAULT)) {
+				recorded.add("'" + AdvisoryLockKey.display(method.operation().keyTemplate()) + "' of " + method);
+			}
+		}
+		return String.join(", ", recorded);
 	}
 
 	/**

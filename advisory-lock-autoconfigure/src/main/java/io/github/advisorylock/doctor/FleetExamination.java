@@ -87,15 +87,16 @@ record FleetExamination(ConfigurableListableBeanFactory beans, List<String> ever
 	 */
 	void examineCrons(List<SingleRunnerMethod> methods, Findings findings) {
 		for (SingleRunnerMethod method : methods) {
-			AnnotatedElementUtils.getMergedRepeatableAnnotations(method.method(), Scheduled.class, Schedules.class)
-				.stream()
-				.map(Scheduled::cron)
-				.filter(this::isRandom)
-				.forEach((cron) -> findings.found(DoctorCheck.RANDOM_CRON,
-						"The cron expression '" + cron + "' of " + method
-								+ " has a random part, so that each instance plans other ticks and runs them all",
-						"write one expression for all instances: each tick runs on one of them anyway, and which one "
-								+ "that is does not depend on when they ask"));
+			for (Scheduled schedule : AnnotatedElementUtils.getMergedRepeatableAnnotations(method.method(),
+					Scheduled.class, Schedules.class)) {
+				if (isRandom(schedule.cron())) {
+					findings.found(DoctorCheck.RANDOM_CRON,
+							"The cron expression '" + schedule.cron() + "' of " + method
+									+ " has a random part, so that each instance plans other ticks and runs them all",
+							"write one expression for all instances: each tick runs on one of them anyway, and which one "
+									+ "that is does not depend on when they ask");
+				}
+			}
 		}
 	}
 

@@ -88,7 +88,9 @@ public record LockDoctor(CheckContext context, List<ThreadPoolTaskScheduler> poo
 			List<String> methods = methods();
 			logger.info("Advisory locks are " + state + " in " + scopes() + ": " + this.place
 					+ String.join(", ", findings.seen()) + methods.get(0));
-			methods.stream().skip(1).forEach(logger::info);
+			for (String line : methods.subList(1, methods.size())) {
+				logger.info(line);
+			}
 		}
 	}
 
@@ -109,23 +111,20 @@ public record LockDoctor(CheckContext context, List<ThreadPoolTaskScheduler> poo
 	 * calls is nothing without one.
 	 */
 	private List<String> methods() {
-		List<SingleRunnerOperation> operations = this.context.methods()
-			.get()
-			.stream()
-			.filter((method) -> this.schedules || !SchedulerExamination.isScheduled(method))
-			.map(SingleRunnerMethod::operation)
-			.toList();
 		Map<String, List<String>> keys = new LinkedHashMap<>();
-		for (SingleRunnerOperation operation : operations) {
-			keys.computeIfAbsent(describe(operation), (none) -> new ArrayList<>())
-				.add(AdvisoryLockKey.display(operation.keyTemplate()));
+		StringBuilder all = new StringBuilder();
+		int count = 0;
+		for (SingleRunnerMethod method : this.context.methods().get()) {
+			if (this.schedules || !SchedulerExamination.isScheduled(method)) {
+				String key = AdvisoryLockKey.display(method.operation().keyTemplate());
+				String description = describe(method.operation());
+				keys.computeIfAbsent(description, (none) -> new ArrayList<>()).add(key);
+				all.append("; ").append(key).append(": ").append(description);
+				count++;
+			}
 		}
-		int count = operations.size();
 		if (count <= MOST_METHODS_IN_LINE) {
-			return List.of(operations.stream()
-				.map((operation) -> "; " + AdvisoryLockKey.display(operation.keyTemplate()) + ": "
-						+ describe(operation))
-				.collect(Collectors.joining()));
+			return List.of(all.toString());
 		}
 		Stream<String> groups = keys.entrySet()
 			.stream()

@@ -47,21 +47,20 @@ record NamespaceExamination(boolean chosen, String text) {
 				Pattern.CASE_INSENSITIVE);
 
 	void examine(List<SingleRunnerMethod> methods, BooleanSupplier usedInCode, Findings findings) {
-		if (!this.chosen) {
-			methods.stream()
-				.filter((method) -> method.namespace().isEmpty())
-				.findFirst()
-				.ifPresentOrElse(
-						(method) -> foundMissing("The key '" + AdvisoryLockKey.display(method.operation().keyTemplate())
-								+ "' of " + method + " has no namespace", "a job", findings),
-						() -> {
-							if (this.text.isEmpty() && usedInCode.getAsBoolean()) {
-								foundMissing("The roles and locks that code asks for have no namespace",
-										"a role or lock", findings);
-							}
-						});
+		SingleRunnerMethod without = null;
+		for (SingleRunnerMethod method : methods) {
+			without = (without == null && method.namespace().isEmpty()) ? method : without;
 		}
-		methods.forEach((method) -> examine(method, findings));
+		if (!this.chosen && without != null) {
+			foundMissing("The key '" + AdvisoryLockKey.display(without.operation().keyTemplate()) + "' of " + without
+					+ " has no namespace", "a job", findings);
+		}
+		else if (!this.chosen && this.text.isEmpty() && usedInCode.getAsBoolean()) {
+			foundMissing("The roles and locks that code asks for have no namespace", "a role or lock", findings);
+		}
+		for (SingleRunnerMethod method : methods) {
+			examine(method, findings);
+		}
 	}
 
 	private static void foundMissing(String problem, String what, Findings findings) {

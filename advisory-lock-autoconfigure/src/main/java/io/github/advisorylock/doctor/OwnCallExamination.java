@@ -19,13 +19,13 @@ package io.github.advisorylock.doctor;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.stream.Collectors;
 
 import io.github.advisorylock.annotation.SingleRunnerMethod;
 import org.jspecify.annotations.Nullable;
@@ -48,22 +48,29 @@ record OwnCallExamination(ConfigurableListableBeanFactory beans, Findings findin
 
 	static void examine(ConfigurableListableBeanFactory beans, List<SingleRunnerMethod> methods, Findings findings) {
 		OwnCallExamination examination = new OwnCallExamination(beans, findings);
-		methods.stream()
-			.collect(Collectors.groupingBy(SingleRunnerMethod::beanName, LinkedHashMap::new, Collectors.toList()))
-			.forEach(examination::examine);
+		Map<String, List<SingleRunnerMethod>> beanMethods = new LinkedHashMap<>();
+		for (SingleRunnerMethod method : methods) {
+			beanMethods.computeIfAbsent(method.beanName(), (none) -> new ArrayList<>()).add(method);
+		}
+		beanMethods.forEach(examination::examine);
 	}
 
 	private void examine(String beanName, List<SingleRunnerMethod> own) {
 		Class<?> type = this.beans.containsBean(beanName) ? this.beans.getType(beanName, false) : null;
 		Set<Class<?>> hierarchy = new LinkedHashSet<>();
-		own.forEach((method) -> addHierarchy(method.method().getDeclaringClass(), hierarchy));
+		Map<String, SingleRunnerMethod> annotated = new HashMap<>();
+		for (SingleRunnerMethod each : own) {
+			addHierarchy(each.method().getDeclaringClass(), hierarchy);
+			annotated.putIfAbsent(each.method().getName() + Type.getMethodDescriptor(each.method()), each);
+		}
 		addHierarchy(type, hierarchy);
 		Set<String> names = new LinkedHashSet<>();
-		hierarchy.forEach((each) -> names.add(Type.getInternalName(each)));
-		Map<String, SingleRunnerMethod> annotated = new HashMap<>();
-		own.forEach((method) -> annotated
-			.putIfAbsent(method.method().getName() + Type.getMethodDescriptor(method.method()), method));
-		hierarchy.forEach((each) -> read(each, new ClassCalls(names, annotated)));
+		for (Class<?> each : hierarchy) {
+			names.add(Type.getInternalName(each));
+		}
+		for (Class<?> each : hierarchy) {
+			read(each, new ClassCalls(names, annotated));
+		}
 	}
 
 	private static void addHierarchy(@Nullable Class<?> type, Set<Class<?>> hierarchy) {

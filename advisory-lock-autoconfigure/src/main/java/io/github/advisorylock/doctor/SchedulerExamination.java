@@ -40,9 +40,10 @@ record SchedulerExamination(List<ThreadPoolTaskScheduler> pooledSchedulers,
 			return;
 		}
 		findings.seen("pool of " + poolSize);
-		int threads = this.pooledSchedulers.stream()
-			.mapToInt((scheduler) -> scheduler.getScheduledThreadPoolExecutor().getCorePoolSize())
-			.sum();
+		int threads = 0;
+		for (ThreadPoolTaskScheduler scheduler : this.pooledSchedulers) {
+			threads += scheduler.getScheduledThreadPoolExecutor().getCorePoolSize();
+		}
 		int unlimited = this.simpleSchedulers.isEmpty() ? 0
 				: (int) context.methods().get().stream().filter(SchedulerExamination::needsThread).count();
 		if (threads + 1 > poolSize) {

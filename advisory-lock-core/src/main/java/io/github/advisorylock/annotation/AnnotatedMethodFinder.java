@@ -89,17 +89,23 @@ final class AnnotatedMethodFinder {
 		Map<Class<? extends Annotation>, Set<Method>> found = new LinkedHashMap<>();
 		for (Class<?> each : declaringTypes) {
 			if (AnnotationUtils.isCandidateClass(each, this.annotations)) {
-				ReflectionUtils.doWithLocalMethods(each, (method) -> {
+				for (Method method : ReflectionUtils.getDeclaredMethods(each)) {
 					if (!method.isSynthetic() && method.getDeclaredAnnotations().length > 0) {
-						this.annotations.stream()
-							.filter((annotation) -> AnnotatedElementUtils.isAnnotated(method, annotation))
-							.forEach((annotation) -> found.computeIfAbsent(annotation, (none) -> new LinkedHashSet<>())
-								.add(specific.apply(method)));
+						add(method, specific, found);
 					}
-				});
+				}
 			}
 		}
 		return found;
+	}
+
+	private void add(Method method, UnaryOperator<Method> specific,
+			Map<Class<? extends Annotation>, Set<Method>> found) {
+		for (Class<? extends Annotation> annotation : this.annotations) {
+			if (AnnotatedElementUtils.isAnnotated(method, annotation)) {
+				found.computeIfAbsent(annotation, (none) -> new LinkedHashSet<>()).add(specific.apply(method));
+			}
+		}
 	}
 
 	/**

@@ -19,8 +19,6 @@ package io.github.advisorylock.annotation;
 import java.lang.reflect.Method;
 import java.util.Arrays;
 import java.util.Map;
-import java.util.Objects;
-import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
 
@@ -56,33 +54,30 @@ final class ContainerCalls {
 	 * @return the role of the method, or {@code null} if only others call it
 	 */
 	static @Nullable String find(Method method, Class<?> type, @Nullable BeanDefinition definition) {
-		return Stream
-			.of(findAnnotation(method), findInterface(method, type),
-					(definition instanceof AbstractBeanDefinition known) ? findName(method, type, known) : null)
-			.filter(Objects::nonNull)
-			.findFirst()
-			.orElse(null);
+		String annotation = findAnnotation(method);
+		String found = (annotation != null) ? annotation : findInterface(method, type);
+		return (found == null && definition instanceof AbstractBeanDefinition known) ? findName(method, type, known)
+				: found;
 	}
 
 	private static @Nullable String findAnnotation(Method method) {
 		MergedAnnotations annotations = MergedAnnotations.from(method, SearchStrategy.TYPE_HIERARCHY);
-		return ANNOTATIONS.entrySet()
-			.stream()
-			.filter((annotation) -> annotations.isPresent(annotation.getKey()))
-			.map(Map.Entry::getValue)
-			.findFirst()
-			.orElse(null);
+		for (Map.Entry<String, String> annotation : ANNOTATIONS.entrySet()) {
+			if (annotations.isPresent(annotation.getKey())) {
+				return annotation.getValue();
+			}
+		}
+		return null;
 	}
 
 	private static @Nullable String findInterface(Method method, Class<?> type) {
-		return AnnotatedMethodFinder.interfacesOf(type)
-			.stream()
-			.filter((each) -> each == InitializingBean.class || each == DisposableBean.class
-					|| Aware.class.isAssignableFrom(each))
-			.filter((each) -> ClassUtils.hasMethod(each, method.getName(), method.getParameterTypes()))
-			.map(Class::getSimpleName)
-			.findFirst()
-			.orElse(null);
+		for (Class<?> each : AnnotatedMethodFinder.interfacesOf(type)) {
+			if ((each == InitializingBean.class || each == DisposableBean.class || Aware.class.isAssignableFrom(each))
+					&& ClassUtils.hasMethod(each, method.getName(), method.getParameterTypes())) {
+				return each.getSimpleName();
+			}
+		}
+		return null;
 	}
 
 	private static @Nullable String findName(Method method, Class<?> type, AbstractBeanDefinition definition) {

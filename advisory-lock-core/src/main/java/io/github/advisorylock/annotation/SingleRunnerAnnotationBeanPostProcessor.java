@@ -18,6 +18,7 @@ package io.github.advisorylock.annotation;
 
 import java.lang.annotation.Annotation;
 import java.lang.reflect.Method;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
 import java.util.List;
@@ -27,7 +28,6 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
-import java.util.stream.Stream;
 
 import io.github.advisorylock.AdvisoryLockOperations;
 import io.github.advisorylock.LockOutcome;
@@ -137,13 +137,16 @@ public class SingleRunnerAnnotationBeanPostProcessor extends AbstractBeanFactory
 		this.interceptor = new SingleRunnerInterceptor(this.operationSource, operations,
 				SingletonSupplier.ofNullable(observer), eventPublisher);
 		this.methods = new SingleRunnerMethodRegistry(this.operationSource, this.interceptor);
-		List<AnnotatedMethods> all = Stream.concat(others.stream(), Stream.of(this.methods)).toList();
-		this.finder = new AnnotatedMethodFinder(
-				all.stream().<Class<? extends Annotation>>map(AnnotatedMethods::annotation).toList());
+		List<AnnotatedMethods> all = new ArrayList<>(others);
+		all.add(this.methods);
+		List<Class<? extends Annotation>> annotations = new ArrayList<>();
+		this.guards = new ArrayList<>();
+		for (AnnotatedMethods annotated : all) {
+			annotations.add(annotated.annotation());
+			this.guards.add(new Guard(annotated, createAdvisor(annotated.annotation(), annotated.advice())));
+		}
+		this.finder = new AnnotatedMethodFinder(annotations);
 		this.validator = new ProxyValidator(this.finder);
-		this.guards = all.stream()
-			.map((annotated) -> new Guard(annotated, createAdvisor(annotated.annotation(), annotated.advice())))
-			.toList();
 		this.advisor = this.guards.get(this.guards.size() - 1).advisor();
 		this.insideTransaction = createAdvisor(SingleRunner.class, this.interceptor.insideTransaction());
 		setBeforeExistingAdvisors(true);
@@ -279,12 +282,12 @@ public class SingleRunnerAnnotationBeanPostProcessor extends AbstractBeanFactory
 	 */
 	@Override
 	public Object getEarlyBeanReference(Object bean, String beanName) {
-		guardsOf(AopUtils.getTargetClass(bean)).stream().findFirst().ifPresent((guard) -> {
+		for (Guard guard : guardsOf(AopUtils.getTargetClass(bean))) {
 			throw guard.annotated()
 				.unguarded(beanName, firstMethod(guard, bean),
 						"its bean is part of a circle of references, and others get hold of it before it has its proxy",
 						"Break the circle, or make the reference to this bean lazy (ObjectProvider, @Lazy).", null);
-		});
+		}
 		return bean;
 	}
 
@@ -308,7 +311,9 @@ public class SingleRunnerAnnotationBeanPostProcessor extends AbstractBeanFactory
 		Object proxy = createProxy(bean, beanName);
 		arrange((Advised) proxy);
 		if (first) {
-			guardsOf(targetClass).forEach((guard) -> this.validator.checkProxy(guard.annotated(), proxy, beanName));
+			for (Guard guard : guardsOf(targetClass)) {
+				this.validator.checkProxy(guard.annotated(), proxy, beanName);
+			}
 			this.checked.add(List.of(beanName, ClassUtils.getUserClass(targetClass)));
 		}
 		else {
@@ -318,10 +323,13 @@ public class SingleRunnerAnnotationBeanPostProcessor extends AbstractBeanFactory
 	}
 
 	private void register(Object bean, String beanName, Class<?> targetClass) {
-		this.guards.forEach(
-				(guard) -> this.validator.checkTarget(guard.annotated(), bean, beanName, () -> definition(beanName)));
-		guardsOf(targetClass).forEach((guard) -> guard.annotated()
-			.register(beanName, targetClass, this.finder.of(targetClass, guard.annotated().annotation())));
+		for (Guard guard : this.guards) {
+			this.validator.checkTarget(guard.annotated(), bean, beanName, () -> definition(beanName));
+		}
+		for (Guard guard : guardsOf(targetClass)) {
+			guard.annotated()
+				.register(beanName, targetClass, this.finder.of(targetClass, guard.annotated().annotation()));
+		}
 	}
 
 	/**
@@ -351,10 +359,13 @@ public class SingleRunnerAnnotationBeanPostProcessor extends AbstractBeanFactory
 	}
 
 	private List<Guard> guardsOf(Class<?> targetClass) {
-		return !this.finder.hasAny(targetClass) ? List.of()
-				: this.guards.stream()
-					.filter((guard) -> !this.finder.of(targetClass, guard.annotated().annotation()).isEmpty())
-					.toList();
+		List<Guard> found = new ArrayList<>();
+		for (Guard guard : this.finder.hasAny(targetClass) ? this.guards : List.<Guard>of()) {
+			if (!this.finder.of(targetClass, guard.annotated().annotation()).isEmpty()) {
+				found.add(guard);
+			}
+		}
+		return found;
 	}
 
 	private Method firstMethod(Guard guard, Object bean) {
@@ -418,9 +429,13 @@ public class SingleRunnerAnnotationBeanPostProcessor extends AbstractBeanFactory
 		if (advised.isFrozen() || (!guarded && !isAsynchronous(advised.getAdvisors()))) {
 			return;
 		}
-		this.guards.forEach((guard) -> advised.removeAdvisor(guard.advisor()));
+		for (Guard guard : this.guards) {
+			advised.removeAdvisor(guard.advisor());
+		}
 		advised.removeAdvisor(this.insideTransaction);
-		Arrays.stream(advised.getAdvisors()).filter(this.plannedTime::equals).forEach(advised::removeAdvisor);
+		while (advised.removeAdvisor(this.plannedTime)) {
+			// it may be there twice
+		}
 		Class<?> targetClass = AopUtils.getTargetClass(advised);
 		int position = 0;
 		for (int i = 0; i < advised.getAdvisorCount(); i++) {

@@ -19,10 +19,13 @@ package io.github.advisorylock.annotation;
 import java.lang.reflect.Method;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Collections;
 import java.util.HashMap;
+import java.util.IdentityHashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 
 import io.github.advisorylock.interceptor.SingleRunnerOperation;
 import org.aopalliance.aop.Advice;
@@ -88,8 +91,12 @@ final class SingleRunnerMethodRegistry extends AnnotatedMethods {
 	 * Forget all methods but some.
 	 */
 	synchronized void retain(Collection<SingleRunnerMethod> known) {
-		this.methods.values().retainAll(known);
-		this.keys.values().forEach((methods) -> methods.retainAll(known));
+		if (this.methods.size() > known.size()) {
+			Set<SingleRunnerMethod> kept = Collections.newSetFromMap(new IdentityHashMap<>());
+			kept.addAll(known);
+			this.methods.values().retainAll(kept);
+			this.keys.values().forEach((methods) -> methods.retainAll(kept));
+		}
 	}
 
 	synchronized List<SingleRunnerMethod> all() {
@@ -125,14 +132,18 @@ final class SingleRunnerMethodRegistry extends AnnotatedMethods {
 
 	private synchronized void add(SingleRunnerMethod added) {
 		SingleRunnerMethod before = this.methods.remove(added.identity());
-		if (before != null) {
-			before.keys().forEach((key) -> withKey(key).remove(before));
+		for (Object key : (before != null) ? before.keys() : List.of()) {
+			withKey(key).remove(before);
 		}
-		added.keys()
-			.stream()
-			.flatMap((key) -> withKey(key).stream().limit(1))
-			.forEach((other) -> checkKeys(added, other));
-		added.keys().forEach((key) -> withKey(key).add(added));
+		for (Object key : added.keys()) {
+			List<SingleRunnerMethod> others = withKey(key);
+			if (!others.isEmpty()) {
+				checkKeys(added, others.get(0));
+			}
+		}
+		for (Object key : added.keys()) {
+			withKey(key).add(added);
+		}
 		this.methods.put(added.identity(), added);
 		this.operationSource.parser().fixedKeys().add(added);
 	}

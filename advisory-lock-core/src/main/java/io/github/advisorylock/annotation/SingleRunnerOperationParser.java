@@ -48,6 +48,8 @@ final class SingleRunnerOperationParser {
 
 	private final StringValueResolver placeholders;
 
+	private final LedgerOperationParser ledger;
+
 	private final FixedKeys fixedKeys = new FixedKeys();
 
 	private final AnnotationTransactionAttributeSource transactionAttributes = new AnnotationTransactionAttributeSource(
@@ -58,6 +60,7 @@ final class SingleRunnerOperationParser {
 	SingleRunnerOperationParser(SingleRunnerSettings settings, StringValueResolver placeholders) {
 		this.settings = settings;
 		this.placeholders = placeholders;
+		this.ledger = new LedgerOperationParser(settings.ledger(), this::resolve);
 		this.transactionAttributes.setEmbeddedValueResolver(placeholders);
 	}
 
@@ -66,27 +69,29 @@ final class SingleRunnerOperationParser {
 	}
 
 	/**
-	 * Parse an annotation.
+	 * Parse an annotation. What is kept of each method is no more than it needs, as there
+	 * may be many: neither the annotation nor the text of a key that is fixed.
 	 * @throws InvalidAttributeException if one of its attributes is unusable
 	 */
 	SingleRunnerOperation parse(SingleRunner annotation, Method method, Class<?> targetClass) {
 		KeyTemplate template = parseKey(annotation, method);
 		KeyTemplate namespace = parseTemplate("namespace", namespace(annotation), method);
-		boolean fixed = template.isFixed() && namespace.isFixed();
+		boolean allowShared = annotation.allowSharedKey();
+		AdvisoryLockKey fixedKey = (template.isFixed() && namespace.isFixed())
+				? createFixedKey(namespace.text(), template.text()) : null;
 		SingleRunnerSettings.Job job = this.settings.job(template.text());
 		LockScope scope = (job.scope() != null) ? job.scope() : annotation.scope();
 		Duration waitFor = (job.waitFor() != null) ? job.waitFor() : parseWaitFor(annotation.waitFor());
 		String name = name(ClassUtils.getUserClass(targetClass), method);
-		LedgerOperationParser ledger = new LedgerOperationParser(this.settings.ledger(), this::resolve);
 		int permits = job.permits(annotation);
 		checkPermits(permits);
-		return new SingleRunnerOperation(name, SkippedValue.of(method), template.text(),
-				fixed ? createFixedKey(namespace.text(), template.text()) : null,
-				(arguments) -> createKey(namespace, template, annotation.allowSharedKey(), method, arguments), scope,
-				permits, waitFor, ledger.duration("maxRun", annotation.maxRun(), job.maxRun()),
+		return new SingleRunnerOperation(name, SkippedValue.of(method), template.text(), fixedKey,
+				(fixedKey != null) ? (arguments) -> fixedKey
+						: (arguments) -> createKey(namespace, template, allowShared, method, arguments),
+				scope, permits, waitFor, this.ledger.duration("maxRun", annotation.maxRun(), job.maxRun()),
 				annotation.whenBusy() == WhenBusy.FAIL, job.paused(),
-				ledger.parse(annotation, method, fixed, job, results(annotation, method, targetClass)),
-				ledger.autoTicks(annotation, method, permits, this.settings.rememberTicks()),
+				this.ledger.parse(annotation, method, fixedKey != null, job, results(annotation, method, targetClass)),
+				this.ledger.autoTicks(annotation, method, permits, this.settings.rememberTicks()),
 				transactionManager(annotation, method, targetClass));
 	}
 

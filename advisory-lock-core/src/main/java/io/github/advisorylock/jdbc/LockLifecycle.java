@@ -18,11 +18,11 @@ package io.github.advisorylock.jdbc;
 
 import java.time.Duration;
 import java.util.Collection;
+import java.util.List;
 import java.util.concurrent.Future;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.ReentrantLock;
-import java.util.function.Consumer;
 
 import org.jspecify.annotations.Nullable;
 
@@ -36,23 +36,24 @@ import org.springframework.scheduling.concurrent.ExecutorConfigurationSupport;
  */
 public final class LockLifecycle implements SmartLifecycle {
 
+	private static final int BEGIN = Integer.MAX_VALUE;
+
+	private static final int END = Integer.MIN_VALUE;
+
 	private final int phase;
 
-	private final Runnable start;
+	private final Collection<PostgresAdvisoryLockTemplate> templates;
 
-	private final Consumer<Runnable> stop;
-
-	private final Runnable stopped;
+	private final @Nullable Time time;
 
 	private final ReentrantLock changing = new ReentrantLock();
 
 	private volatile boolean running;
 
-	private LockLifecycle(int phase, Runnable start, Consumer<Runnable> stop, Runnable stopped) {
+	private LockLifecycle(int phase, Collection<PostgresAdvisoryLockTemplate> templates, @Nullable Time time) {
 		this.phase = phase;
-		this.start = start;
-		this.stop = stop;
-		this.stopped = stopped;
+		this.templates = templates;
+		this.time = time;
 	}
 
 	/**
@@ -61,11 +62,7 @@ public final class LockLifecycle implements SmartLifecycle {
 	 * @return what is stopped before all else
 	 */
 	public static LockLifecycle ofTime(Time time) {
-		return new LockLifecycle(Integer.MAX_VALUE, () -> time.begun = null, (callback) -> {
-			time.begun = time.ticker.nanoTime();
-			callback.run();
-		}, () -> {
-		});
+		return new LockLifecycle(BEGIN, List.of(), time);
 	}
 
 	/**
@@ -75,12 +72,7 @@ public final class LockLifecycle implements SmartLifecycle {
 	 * @return the first phase
 	 */
 	public static LockLifecycle ofWaits(Collection<PostgresAdvisoryLockTemplate> templates) {
-		return new LockLifecycle(ExecutorConfigurationSupport.DEFAULT_PHASE + 1024,
-				() -> templates.forEach(PostgresAdvisoryLockTemplate::resumeWaiting), (callback) -> {
-					templates.forEach(PostgresAdvisoryLockTemplate::stopWaiting);
-					callback.run();
-				}, () -> {
-				});
+		return new LockLifecycle(ExecutorConfigurationSupport.DEFAULT_PHASE + 1024, templates, null);
 	}
 
 	/**
@@ -93,9 +85,7 @@ public final class LockLifecycle implements SmartLifecycle {
 	 * @return the last phase to stop
 	 */
 	public static LockLifecycle ofRuns(Collection<PostgresAdvisoryLockTemplate> templates, Time time) {
-		return new LockLifecycle(Integer.MIN_VALUE, () -> templates.forEach(PostgresAdvisoryLockTemplate::resume),
-				(callback) -> whenIdle(templates, time.limit(callback)),
-				() -> templates.forEach(PostgresAdvisoryLockTemplate::suspend));
+		return new LockLifecycle(END, templates, time);
 	}
 
 	private static void whenIdle(Collection<PostgresAdvisoryLockTemplate> templates, Runnable callback) {
@@ -112,7 +102,11 @@ public final class LockLifecycle implements SmartLifecycle {
 		this.changing.lock();
 		try {
 			this.running = true;
-			this.start.run();
+			if (this.time != null && this.phase == BEGIN) {
+				this.time.begun = null;
+			}
+			this.templates.forEach((this.phase == END) ? PostgresAdvisoryLockTemplate::resume
+					: PostgresAdvisoryLockTemplate::resumeWaiting);
 		}
 		finally {
 			this.changing.unlock();
@@ -128,10 +122,19 @@ public final class LockLifecycle implements SmartLifecycle {
 	@Override
 	public void stop(Runnable callback) {
 		this.running = false;
-		this.stop.accept(() -> {
+		Runnable ended = () -> {
 			end();
 			callback.run();
-		});
+		};
+		if (this.time != null && this.phase == END) {
+			whenIdle(this.templates, this.time.limit(ended));
+			return;
+		}
+		if (this.time != null) {
+			this.time.begun = this.time.ticker.nanoTime();
+		}
+		this.templates.forEach(PostgresAdvisoryLockTemplate::stopWaiting);
+		ended.run();
 	}
 
 	/**
@@ -140,8 +143,8 @@ public final class LockLifecycle implements SmartLifecycle {
 	private void end() {
 		this.changing.lock();
 		try {
-			if (!this.running) {
-				this.stopped.run();
+			if (!this.running && this.phase == END) {
+				this.templates.forEach(PostgresAdvisoryLockTemplate::suspend);
 			}
 		}
 		finally {

@@ -18,10 +18,10 @@ package io.github.advisorylock.leader;
 
 import java.lang.reflect.Method;
 import java.util.Collection;
+import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.stream.IntStream;
-import java.util.stream.Stream;
 
 import io.github.advisorylock.LeaderElection;
 import io.github.advisorylock.annotation.AnnotatedMethods;
@@ -115,14 +115,16 @@ public class LeaderOnlyMethods extends AnnotatedMethods implements SmartInitiali
 	 * @return the names of the roles, each once, and of shards instead of what is divided
 	 */
 	public List<String> getRoles() {
-		return this.methods.stream()
-			.flatMap(
-					(method) -> (method.shards() > 0)
-							? IntStream.range(0, method.shards())
-								.mapToObj((shard) -> LeaderOnlyGate.shard(method.role(), shard))
-							: Stream.of(method.role()))
-			.distinct()
-			.toList();
+		Set<String> roles = new LinkedHashSet<>();
+		for (LeaderOnlyMethod method : this.methods) {
+			if (method.shards() == 0) {
+				roles.add(method.role());
+			}
+			for (int shard = 0; shard < method.shards(); shard++) {
+				roles.add(LeaderOnlyGate.shard(method.role(), shard));
+			}
+		}
+		return List.copyOf(roles);
 	}
 
 	@Override
