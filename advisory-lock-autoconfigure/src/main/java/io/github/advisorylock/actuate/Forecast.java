@@ -34,6 +34,7 @@ import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.JobDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.PlannedDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.RescheduledDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.ScheduleDescriptor;
+import io.github.advisorylock.interceptor.LedgerOperation;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -55,11 +56,6 @@ final class Forecast {
 	 * What is called more often would fill the forecast, and is only counted.
 	 */
 	private static final Duration OFTEN = Duration.ofMinutes(1);
-
-	/**
-	 * Who wants one call only may give an interval that no time can be counted by.
-	 */
-	private static final Duration NEVER = Duration.ofDays(100_000);
 
 	private final Instant now;
 
@@ -110,7 +106,7 @@ final class Forecast {
 		Duration interval = interval(job);
 		Instant known = job.next();
 		boolean over = known != null && !known.isAfter(after);
-		if (interval == null || known == null || (over && interval.compareTo(NEVER) > 0)) {
+		if (interval == null || known == null || (over && interval.compareTo(LedgerOperation.FOR_EVER) > 0)) {
 			return tick;
 		}
 		Instant call = over ? known.plus(interval.multipliedBy(Duration.between(known, after).dividedBy(interval) + 1))

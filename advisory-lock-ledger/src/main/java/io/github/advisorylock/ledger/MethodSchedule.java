@@ -30,6 +30,7 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 import io.github.advisorylock.interceptor.CronTicks;
+import io.github.advisorylock.interceptor.LedgerOperation;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.core.annotation.AnnotatedElementUtils;
@@ -59,11 +60,6 @@ record MethodSchedule(String type, @Nullable String expression, @Nullable ZoneId
 	 * How many ticks are looked at for the longest time between two: a week of days.
 	 */
 	private static final int TICKS = 8;
-
-	/**
-	 * Who wants one call only gives an interval that no timestamp can be counted by.
-	 */
-	private static final Duration NEVER = Duration.ofDays(100_000);
 
 	/**
 	 * Return the schedules of a method, without those that are switched off.
@@ -114,7 +110,7 @@ record MethodSchedule(String type, @Nullable String expression, @Nullable ZoneId
 	 * Return when the method is called next, now that a run has ended.
 	 */
 	@Nullable Instant next(Instant startedAt, Instant now) {
-		if (this.interval == null || this.interval.compareTo(NEVER) > 0) {
+		if (this.interval == null || this.interval.compareTo(LedgerOperation.FOR_EVER) > 0) {
 			return nextTick(now);
 		}
 		Instant next = this.type.equals(FIXED_DELAY) ? now.plus(this.interval) : startedAt.plus(this.interval);

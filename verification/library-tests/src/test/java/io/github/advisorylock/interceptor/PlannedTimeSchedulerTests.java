@@ -22,13 +22,16 @@ import java.time.Instant;
 import java.time.ZoneId;
 import java.time.ZoneOffset;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
+import java.util.Queue;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.LockScope;
@@ -44,6 +47,7 @@ import org.springframework.scheduling.TaskScheduler;
 import org.springframework.scheduling.Trigger;
 import org.springframework.scheduling.concurrent.SimpleAsyncTaskScheduler;
 import org.springframework.scheduling.concurrent.ThreadPoolTaskScheduler;
+import org.springframework.scheduling.config.IntervalTask;
 import org.springframework.scheduling.config.ScheduledTaskRegistrar;
 import org.springframework.scheduling.support.CronTrigger;
 import org.springframework.scheduling.support.SimpleTriggerContext;
@@ -206,6 +210,53 @@ class PlannedTimeSchedulerTests {
 		registrar.afterPropertiesSet();
 		try (ScheduledTasks tasks = registrar::destroy) {
 			assertThat(next().planned()).isBefore(Instant.now());
+		}
+		finally {
+			scheduler.shutdown();
+		}
+	}
+
+	/**
+	 * Timers of the JVM may be a little early by the clock, and calls may be late.
+	 */
+	@ParameterizedTest
+	@ValueSource(longs = { -1, 0, 960_000 })
+	void callHasTheIntervalThatItWasPlannedBy(long millis) {
+		Instant from = TIME.plusSeconds(1800);
+		SingleRunnerOperation operation = new SingleRunnerOperation("PlannedTimeSchedulerTests.job", SkippedValue.EMPTY,
+				"job", AdvisoryLockKey.of("job"), (arguments) -> AdvisoryLockKey.of("job"), LockScope.SESSION, 1,
+				Duration.ZERO, null, false, false, LedgerOperation.RECORDED, null, null);
+		Queue<Instant> times = new ArrayDeque<>();
+		AtomicReference<Runnable> call = new AtomicReference<>();
+		ThreadPoolTaskScheduler scheduler = new ThreadPoolTaskScheduler() {
+
+			@Override
+			public ScheduledFuture<?> schedule(Runnable task, Instant time) {
+				times.add(time);
+				call.set(task);
+				return super.schedule(task, time.plus(Duration.ofDays(1)));
+			}
+
+		};
+		scheduler.setClock(Clock.fixed(TIME, ZoneOffset.UTC));
+		scheduler.initialize();
+		List<Duration> intervals = new ArrayList<>();
+		ScheduledTaskRegistrar registrar = new ScheduledTaskRegistrar();
+		registrar.setTaskScheduler(scheduler);
+		PlannedTimeScheduler.configurer((task) -> List.of(operation), () -> null).configureTasks(registrar);
+		registrar.addFixedRateTask(new IntervalTask(() -> {
+			PlannedTime current = PlannedTime.current();
+			intervals.add((current != null && current.plan() instanceof PlannedTime.Plan.Every every)
+					? every.interval().length() : Duration.ZERO);
+		}, Duration.ofHours(1), Duration.ofHours(1)));
+		registrar.afterPropertiesSet();
+		try (ScheduledTasks tasks = registrar::destroy) {
+			operation.reschedule(new CronTicks.Changes(List.of(CronTicks.Change.of(from, TIME, "PT10M", null),
+					CronTicks.Change.of(from.plusSeconds(900), TIME, "PT20M", null))));
+			scheduler.setClock(Clock.fixed(from.plusMillis(millis), ZoneOffset.UTC));
+			call.get().run();
+			assertThat(intervals).containsExactly(Duration.ofMinutes(10));
+			assertThat(times).startsWith(from);
 		}
 		finally {
 			scheduler.shutdown();

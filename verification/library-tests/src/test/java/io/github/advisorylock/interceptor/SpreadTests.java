@@ -20,24 +20,18 @@ import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.LocalDateTime;
-import java.time.temporal.ChronoUnit;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.concurrent.ScheduledFuture;
-import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Collectors;
-import java.util.stream.IntStream;
 
 import io.github.advisorylock.LockContext;
 import io.github.advisorylock.LockScope;
 import io.github.advisorylock.annotation.Once;
 import io.github.advisorylock.annotation.SingleRunner;
-import io.github.advisorylock.interceptor.PlannedTimeScheduler.Spread;
 import io.github.advisorylock.jdbc.LockSession;
 import io.github.advisorylock.testsupport.LockContextRunner;
 import io.github.advisorylock.testsupport.Pause;
@@ -57,12 +51,8 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 import org.springframework.core.env.Environment;
-import org.springframework.scheduling.Trigger;
 import org.springframework.scheduling.annotation.EnableScheduling;
 import org.springframework.scheduling.annotation.Scheduled;
-import org.springframework.scheduling.concurrent.ThreadPoolTaskScheduler;
-import org.springframework.scheduling.config.ScheduledTaskRegistrar;
-import org.springframework.scheduling.support.SimpleTriggerContext;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -79,24 +69,6 @@ class SpreadTests {
 	private final ApplicationContextRunner runner = LockContextRunner.create()
 		.withUserConfiguration(Application.class)
 		.withPropertyValues("spring.application.name=spread", "spring.task.scheduling.pool.size=12");
-
-	@Test
-	void turnGoesFromMemberToMember() {
-		Duration most = Duration.ofMillis(50);
-		Duration second = Duration.ofSeconds(1);
-		for (long turn = -4; turn < 4; turn++) {
-			long number = turn;
-			assertThat(
-					IntStream.range(0, 3).mapToObj((place) -> new Spread(most, 3, place).delay(number, second, false)))
-				.containsExactlyInAnyOrder(Duration.ZERO, most, most);
-		}
-		assertThat(new Spread(most, 1, 0).delay(1, second, true)).isZero();
-		assertThat(new Spread(most, 2, 1).delay(1, second, false)).isZero();
-		assertThat(new Spread(most, 2, 1).delay(1, second, true)).isEqualTo(Duration.ofMillis(10));
-		assertThat(new Spread(most, 2, 0).delay(1, second, true)).isEqualTo(most);
-		assertThat(new Spread(most, 2, 0).delay(1, Duration.ofMillis(100), false)).isEqualTo(Duration.ofMillis(5));
-		assertThat(new Spread(Duration.ZERO, 2, 0).delay(1, second, false)).isZero();
-	}
 
 	@Test
 	void threeInstancesShareTheTicks() {
@@ -124,47 +96,6 @@ class SpreadTests {
 		assertThat(workers.values().stream().filter((all) -> all.size() == 3).count() * 4)
 			.as("ticks in which all work, of " + workers)
 			.isGreaterThanOrEqualTo(workers.size() * 3L);
-	}
-
-	@ParameterizedTest
-	@CsvSource({ "10, 1", "970, 1", "1020, 2" })
-	void delayLeavesOutNoTick(int millis, int next) {
-		AtomicReference<Trigger> trigger = new AtomicReference<>();
-		AtomicReference<Runnable> task = new AtomicReference<>();
-		ThreadPoolTaskScheduler scheduler = new ThreadPoolTaskScheduler() {
-
-			@Override
-			public ScheduledFuture<?> schedule(Runnable planned, Trigger planner) {
-				task.set(planned);
-				trigger.set(planner);
-				return super.schedule(planned, Instant.now().plusSeconds(3600));
-			}
-
-		};
-		scheduler.initialize();
-		ScheduledTaskRegistrar registrar = new ScheduledTaskRegistrar();
-		registrar.setTaskScheduler(scheduler);
-		PlannedTimeScheduler
-			.configurer((name) -> List.of(), () -> new Spread(Duration.ofMillis(50), 1_000_000, 1_000_000))
-			.configureTasks(registrar);
-		registrar.addCronTask(() -> Optional.ofNullable(PlannedTime.current()).orElseThrow().guarded(), "* * * * * *");
-		registrar.afterPropertiesSet();
-		try {
-			Instant now = Instant.now().truncatedTo(ChronoUnit.SECONDS);
-			SimpleTriggerContext context = new SimpleTriggerContext();
-			assertThat(trigger.get().nextExecution(context)).isAfter(now);
-			task.get().run();
-			context.update(now, now, now.plusMillis(5));
-			Instant delayed = now.plusMillis(1050);
-			assertThat(trigger.get().nextExecution(context)).isEqualTo(delayed);
-			task.get().run();
-			context.update(delayed, delayed, delayed.plusMillis(millis));
-			assertThat(trigger.get().nextExecution(context)).isEqualTo(delayed.plusSeconds(next));
-		}
-		finally {
-			registrar.destroy();
-			scheduler.shutdown();
-		}
 	}
 
 	@Test
