@@ -29,6 +29,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.IntConsumer;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
@@ -199,6 +200,35 @@ class ShardsTests {
 			});
 			assertThat(held).isNotEmpty().doesNotContain(false);
 		});
+	}
+
+	/**
+	 * Nobody relies on those: who has taken the shards of a member that has vanished
+	 * waits before it leads them.
+	 */
+	@Test
+	void shardsWhoseTermHasNotBegunAreGivenUpFirst() {
+		String patience = "advisory-lock.session.dead-client-timeout=6s";
+		ApplicationContextRunner steady = this.application.withPropertyValues(patience);
+		ApplicationContextRunner idle = LockContextRunner.create()
+			.withPropertyValues("advisory-lock.session.heartbeat=100ms", patience);
+		steady.run((first) -> steady.run((second) -> idle.run((third) -> {
+			awaitShares(first, second);
+			Set<Integer> before = shards(first);
+			LockSession vanished = second.getBean(LockDatabases.class).of(null).session().get();
+			assertThat(vanished).isNotNull();
+			vanished.close();
+			Awaitility.await().untilAsserted(() -> assertThat(locksOfInstances()).containsExactly("8"));
+			assertThat(shards(third)).isEmpty();
+			Awaitility.await().untilAsserted(() -> assertThat(locksOfInstances()).containsExactly("4", "4"));
+			assertThat(shards(first)).isEqualTo(before);
+		})));
+	}
+
+	private static List<String> locksOfInstances() {
+		String values = keys().stream().map((key) -> String.valueOf(key.value())).collect(Collectors.joining(", "));
+		return TestPostgres.query("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' "
+				+ "AND (classid::bigint << 32 | objid::bigint) IN (" + values + ") GROUP BY pid");
 	}
 
 	@Test
