@@ -170,6 +170,13 @@ final class Database {
 	}
 
 	/**
+	 * Return the keys whose runs the ledger records.
+	 */
+	Set<String> recordedKeys() {
+		return Set.copyOf(query("SELECT DISTINCT key FROM advisory_lock_run", (row) -> row.getString(1)));
+	}
+
+	/**
 	 * Return which advisory locks there are.
 	 */
 	List<String> locks() {

@@ -67,8 +67,10 @@ final class MemberRules {
 			.forEach((instance, said) -> this.lives.put(instance,
 					List.of(said.get(0).at(), said.get(said.size() - 1).at())));
 		this.lives.values().stream().flatMap(Collection::stream).forEach((moment) -> disturb(moment - SETTLE, moment));
+		Set<String> drained = new HashSet<>();
 		events.stream()
-			.filter((event) -> event.kind() == Event.Kind.DRAINED || event.kind() == Event.Kind.DRAIN_ENDED)
+			.filter((event) -> (event.kind() == Event.Kind.DRAINED) ? drained.add(event.key())
+					: event.kind() == Event.Kind.DRAIN_ENDED && drained.remove(event.key()))
 			.forEach((event) -> disturb(event.at(), event.at()));
 		disturbances.stream()
 			.filter((disturbance) -> disturbance.fault().changesMembers())

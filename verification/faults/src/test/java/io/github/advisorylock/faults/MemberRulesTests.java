@@ -55,9 +55,12 @@ class MemberRulesTests {
 		live("a", 0, 200_000);
 		live("b", 0, 200_000);
 		this.history.say(Event.Kind.DRAINED, "b", "a", 60_000);
+		this.history.say(Event.Kind.DRAIN_ENDED, "a", "a", 59_000);
+		count("b", 2, 59_000);
 		count("b", 2, 60_000 + MemberRules.SETTLE);
 		count("b", 1, 60_000 + CALM);
 		assertThat(violations()).isEmpty();
+		assertThat(this.history.acts()).containsEntry(Act.COUNT, 2);
 		count("b", 2, 60_000 + CALM);
 		assertThat(violations()).singleElement().asString().startsWith("Counted 2 members instead of 1");
 	}

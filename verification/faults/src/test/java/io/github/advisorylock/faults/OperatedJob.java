@@ -53,7 +53,7 @@ final class OperatedJob {
 	/**
 	 * How many ticks one backfill has.
 	 */
-	static final int BACKFILL = 5;
+	static final int BACKFILL = 8;
 
 	/**
 	 * Ticks that are older are backfilled, in seconds.

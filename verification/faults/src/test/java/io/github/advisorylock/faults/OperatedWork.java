@@ -71,6 +71,11 @@ class OperatedWork implements SmartLifecycle {
 	private static final int DRAINED = 15_000;
 
 	/**
+	 * Until when it is resumed: what was asked for before a fault may be done long after.
+	 */
+	private static final int RESUMED = 40_000;
+
+	/**
 	 * How often it is looked whether it is time.
 	 */
 	private static final int LOOK = 1_000;
@@ -254,26 +259,30 @@ class OperatedWork implements SmartLifecycle {
 
 	/**
 	 * Drain the instance at {@link Fleet#POOLER} when it is time: itself, or as another
-	 * one, in turns. It resumes itself, again and again.
+	 * one, in turns. It resumes itself for a while.
 	 */
 	private void drain(boolean itself) {
 		long turn = History.uptime() / BETWEEN_DRAINS;
-		boolean drained = History.uptime() % BETWEEN_DRAINS < DRAINED;
-		if (drained && turn != this.drains && itself == (turn % 2 == 0)) {
+		if (isDue(0, DRAINED) && turn != this.drains && itself == (turn % 2 == 0)) {
 			PromisedWork.attempt(() -> {
 				String name = itself ? this.instance
 						: this.jdbc.queryForObject(DRAINABLE, String.class, Fleet.name(Fleet.POOLER) + "%");
-				if (name != null && this.ledger.drain(name, BY)) {
+				if (name != null && this.ledger.drain(name, BY) && isDue(0, DRAINED)) {
 					say(Event.Kind.DRAINED, name, null, 0);
 					this.drains = turn;
 				}
 			});
 		}
-		else if (!drained && itself) {
+		else if (itself && isDue(DRAINED, RESUMED)) {
 			say(Event.Kind.DRAIN_ENDED, this.instance, null, 0);
 			PromisedWork.attempt(() -> this.ledger.drain(this.instance, null));
 		}
 		sleep(LOOK);
+	}
+
+	private static boolean isDue(int from, int to) {
+		long time = History.uptime() % BETWEEN_DRAINS;
+		return from <= time && time < to;
 	}
 
 	private void say(Event.Kind kind, String key, @Nullable Instant tick, long value) {

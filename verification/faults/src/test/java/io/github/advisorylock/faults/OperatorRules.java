@@ -36,7 +36,7 @@ final class OperatorRules {
 	 * How much later than the answer a run may tell of its begin that had its lock
 	 * before.
 	 */
-	static final long UNDER_WAY = 1_000;
+	static final long UNDER_WAY = 500;
 
 	/**
 	 * Until an instance hears that it is drained, where another one was asked.
@@ -45,6 +45,8 @@ final class OperatorRules {
 
 	private final List<Event> events;
 
+	private final Set<String> recorded;
+
 	private final List<Disturbance> disturbances;
 
 	private final Map<Act, Integer> acts;
@@ -52,11 +54,13 @@ final class OperatorRules {
 	/**
 	 * Create the rules.
 	 * @param events all histories, in the order of time
+	 * @param recorded the keys whose runs the ledger records
 	 * @param disturbances what was done to the instances
 	 * @param acts is told what was looked at
 	 */
-	OperatorRules(List<Event> events, List<Disturbance> disturbances, Map<Act, Integer> acts) {
+	OperatorRules(List<Event> events, Set<String> recorded, List<Disturbance> disturbances, Map<Act, Integer> acts) {
 		this.events = events;
+		this.recorded = recorded;
 		this.disturbances = disturbances;
 		this.acts = acts;
 	}
@@ -113,8 +117,8 @@ final class OperatorRules {
 	 * The asked instance obeys at once. Another one begins no run that the ledger
 	 * records.
 	 */
-	private static boolean isHeardOf(Event drain, Event start) {
-		return drain.instance().equals(start.instance()) || start.key().contains(":");
+	private boolean isHeardOf(Event drain, Event start) {
+		return drain.instance().equals(start.instance()) || this.recorded.contains(start.key());
 	}
 
 	private boolean isAfter(Event start, Event answer, long heard) {

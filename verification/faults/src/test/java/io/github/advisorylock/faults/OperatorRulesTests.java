@@ -18,6 +18,7 @@ package io.github.advisorylock.faults;
 
 import java.time.Instant;
 import java.util.List;
+import java.util.Set;
 
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -48,9 +49,9 @@ class OperatorRulesTests {
 		this.history.say(Event.Kind.DRAINED, "a", "a", 60_000);
 		this.history.say(Event.Kind.START, "a", Job.SESSION, 60_000 + OperatorRules.UNDER_WAY + 10);
 		assertThat(violations()).singleElement().asString().startsWith("Begun though drained");
-		this.history.disturb(Fault.TERMINATED_BACKENDS, 60_500);
+		this.history.disturb(Fault.TERMINATED_BACKENDS, 60_200);
 		assertThat(violations()).hasSize(1);
-		this.history.disturb(Fault.LAGGING_STANDBY, 60_500);
+		this.history.disturb(Fault.LAGGING_STANDBY, 60_200);
 		assertThat(violations()).isEmpty();
 	}
 
@@ -96,7 +97,8 @@ class OperatorRulesTests {
 	}
 
 	private List<String> violations() {
-		return new OperatorRules(this.history.events(), this.history.disturbances(), this.history.acts()).violations();
+		return new OperatorRules(this.history.events(), Set.of(TICKS), this.history.disturbances(), this.history.acts())
+			.violations();
 	}
 
 }

@@ -155,8 +155,7 @@ final class ScheduleRules {
 			if (schedule != null && schedule.has(tick) && !this.recorded.contains(new Execution(key, tick))) {
 				long moment = second * 1000 - this.offset;
 				long since = (moment < change.answered() + 2 * AHEAD) ? change.answered() : moment;
-				if (this.disturbances.stream()
-					.noneMatch((fault) -> fault.mayHaveStoppedWork(since, moment + schedule.periodMillis()))) {
+				if (!isDisturbed(since, moment + schedule.periodMillis())) {
 					this.violations.add("Nobody ran the tick " + tick + " of " + key + " at " + moment);
 				}
 			}
@@ -164,18 +163,32 @@ final class ScheduleRules {
 	}
 
 	/**
-	 * Each tick of a backfill that was answered as executed is, and they are begun oldest
-	 * first.
+	 * A backfill is answered as executed unless it is cancelled, or there was a fault.
+	 * Then each of its ticks is, and they are begun oldest first.
 	 */
 	private void checkBackfills() {
 		Event last = null;
+		Event asked = null;
 		for (Event event : this.events) {
 			if (!event.key().equals(OperatedJob.BACKFILLED)) {
 				continue;
 			}
 			switch (event.kind()) {
-				case BACKFILLING -> last = null;
-				case BACKFILLED -> checkBackfill(event);
+				case BACKFILLING -> {
+					last = null;
+					asked = event;
+				}
+				case BACKFILLED -> {
+					asked = null;
+					checkBackfill(event);
+				}
+				case CANCELLED -> asked = null;
+				case LAST_TICK -> {
+					if (asked != null && !isDisturbed(asked.at(), event.at())) {
+						this.violations.add("Not answered as executed: " + asked.toLine());
+					}
+					asked = null;
+				}
 				case START -> {
 					if (OperatedJob.isOver(event)) {
 						if (last != null && Objects.requireNonNull(event.tick()).isBefore(last.tick())) {
@@ -203,6 +216,10 @@ final class ScheduleRules {
 				this.violations.add("Not executed by a backfill that was: " + tick + ", " + backfill.toLine());
 			}
 		}
+	}
+
+	private boolean isDisturbed(long from, long to) {
+		return this.disturbances.stream().anyMatch((fault) -> fault.mayHaveStoppedWork(from, to));
 	}
 
 	private void countChanges() {

@@ -121,6 +121,20 @@ class ScheduleRulesTests {
 	}
 
 	@Test
+	void backfillThatFailsIsFound() {
+		String key = OperatedJob.BACKFILLED;
+		this.history.say(Event.Kind.BACKFILLING, "a", key, OLD, 0L, 1_000);
+		this.history.say(Event.Kind.CANCELLED, "a", key, null, 0L, 2_000);
+		this.history.say(Event.Kind.LAST_TICK, "a", key, OLD, 0L, 3_000);
+		assertThat(violations()).isEmpty();
+		this.history.say(Event.Kind.BACKFILLING, "a", key, OLD, 0L, 4_000);
+		this.history.say(Event.Kind.LAST_TICK, "a", key, OLD, 0L, 5_000);
+		assertThat(violations()).singleElement().asString().startsWith("Not answered as executed");
+		this.history.disturb(Fault.TERMINATED_BACKENDS, 4_500);
+		assertThat(violations()).isEmpty();
+	}
+
+	@Test
 	void backfillThatIsNotOldestFirstIsFound() {
 		String key = OperatedJob.BACKFILLED;
 		this.history.say(Event.Kind.START, "a", key, OLD, null, 1_000);

@@ -188,7 +188,8 @@ final class Trial {
 		List<Event> events = fleet.events();
 		Map<Act, Integer> acts = new EnumMap<>(Act.class);
 		List<String> violations = new ArrayList<>();
-		violations.addAll(new OperatorRules(events, this.disturbances, acts).violations());
+		violations
+			.addAll(new OperatorRules(events, fleet.database().recordedKeys(), this.disturbances, acts).violations());
 		violations.addAll(new ScheduleRules(events, fleet.database().recorded(), this.disturbances, acts).violations());
 		violations.addAll(new MemberRules(events, this.disturbances, acts).violations());
 		logger.info(this.directory.getFileName() + ": " + acts);
