@@ -138,9 +138,11 @@ final class Elector {
 
 	/**
 	 * Who is due takes everybody along who will be, so that all of them stay together.
+	 * Who leads all shards looks again when somebody leads the role as a whole.
 	 */
 	private void campaign() {
-		if (this.roles.stream().noneMatch(LeaderRole::isDue)) {
+		if (this.roles.stream().noneMatch(LeaderRole::isDue)
+				&& this.shards.stream().noneMatch((role) -> role.undivided().isInvited())) {
 			return;
 		}
 		List<LeaderRole> candidates = this.roles.stream()

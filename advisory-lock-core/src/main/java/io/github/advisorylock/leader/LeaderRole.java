@@ -104,6 +104,13 @@ final class LeaderRole {
 	private boolean shard;
 
 	/**
+	 * Who was told last that others lead the role in shards.
+	 */
+	private int told;
+
+	private boolean divided;
+
+	/**
 	 * Create a role that this application follows.
 	 * @param name the name of the role
 	 * @param key what its leader locks
@@ -222,6 +229,38 @@ final class LeaderRole {
 		}
 		else if (message.equals(released())) {
 			this.invited = true;
+		}
+		else if (message.equals(divided()) && !this.divided) {
+			this.divided = true;
+			logger.warn("Another instance leads role '" + this.name
+					+ "' in shards, and this one runs for it undivided: work may be done for both, or for none. "
+					+ "Use the same 'shards' of @LeaderOnly on all instances");
+		}
+	}
+
+	/**
+	 * Note what was announced of a role that is only looked at.
+	 */
+	void overheard(String message) {
+		this.invited = this.invited || message.equals(elected());
+	}
+
+	boolean isInvited() {
+		return this.invited;
+	}
+
+	/**
+	 * Tell whom the latest look has shown that others lead the role in shards, unless he
+	 * was told.
+	 */
+	void tellDivided() {
+		String shown = this.seen;
+		int holder = (shown != null && !shown.isEmpty()) ? PreviousLeader.Holder.parse(shown).process() : this.told;
+		if (holder != this.told) {
+			this.told = holder;
+			new SafeTask("Failed to tell that role '" + this.name + "' is led in shards", () -> this.session.ask(null,
+					PostgresLeaderStatements.ANNOUNCE, PostgresLeaderStatements.message(divided())))
+				.run();
 		}
 	}
 
@@ -395,6 +434,10 @@ final class LeaderRole {
 
 	private String released() {
 		return this.subject + " released";
+	}
+
+	private String divided() {
+		return this.subject + " divided";
 	}
 
 	private enum State {

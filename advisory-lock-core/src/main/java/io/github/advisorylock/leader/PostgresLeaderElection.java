@@ -222,6 +222,7 @@ public final class PostgresLeaderElection implements LeaderElection, LeaderOnlyG
 
 	private void heard(String message, int process) {
 		this.roles.values().forEach((role) -> role.heard(message, process));
+		this.shards.values().forEach((role) -> role.undivided().overheard(message));
 		this.elector.wake();
 	}
 

@@ -135,6 +135,7 @@ final class Shards {
 	}
 
 	private void compare() {
+		this.undivided.tellDivided();
 		if (this.told) {
 			return;
 		}

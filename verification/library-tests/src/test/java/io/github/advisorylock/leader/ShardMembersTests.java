@@ -30,11 +30,14 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.ApplicationContext;
+import org.springframework.util.StringUtils;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -46,6 +49,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 class ShardMembersTests {
 
 	private static final String UNKNOWN = "Leading role 'outbox' without a share";
+
+	private static final String DIVIDED = "Another instance leads role 'outbox' undivided, and this one in 8: no shard";
+
+	private static final String UNDIVIDED = "Another instance leads role 'outbox' in shards, and this one runs for it undivided";
 
 	private final ApplicationContextRunner application = LockContextRunner.create()
 		.withPropertyValues("advisory-lock.session.heartbeat=100ms", "advisory-lock.session.dead-client-timeout=600ms");
@@ -121,16 +128,35 @@ class ShardMembersTests {
 		});
 	}
 
-	@Test
-	void undividedRoleOfAnotherInstanceIsTold(CapturedOutput output) {
+	/**
+	 * Beside what is sent anyway: a look, and what is told of it.
+	 */
+	@ParameterizedTest
+	@ValueSource(booleans = { true, false })
+	void undividedRoleOfAnotherInstanceIsToldOnBothInstancesWhicheverComesLater(boolean later, CapturedOutput output) {
 		this.application.run((first) -> {
-			Awaitility.await().until(() -> first.getBean(LeaderElection.class).isLeader("outbox"));
+			Awaitility.await().until(() -> leads(first, later));
 			this.application.run((second) -> {
-				Awaitility.await().until(() -> shards(second, 8).size() == 8);
-				assertThat(output.toString()).containsOnlyOnce("leads role 'outbox' undivided, and this one in 8");
+				Awaitility.await().until(() -> leads(second, !later));
+				Awaitility.await().until(() -> output.toString().contains(DIVIDED));
+				Awaitility.await().until(() -> output.toString().contains(UNDIVIDED));
 				assertThat(holders("outbox")).hasSize(1).isNotEqualTo(holders("outbox#0"));
 			});
+			// another one comes, which was not told
+			this.application.run((third) -> {
+				Awaitility.await().until(() -> leads(third, !later));
+				Awaitility.await().until(() -> occurrences(output, later ? UNDIVIDED : DIVIDED) == 2);
+			});
+			assertThat(occurrences(output, later ? DIVIDED : UNDIVIDED)).isOne();
 		});
+	}
+
+	private static int occurrences(CapturedOutput output, String message) {
+		return StringUtils.countOccurrencesOf(output.toString(), message);
+	}
+
+	private static boolean leads(ApplicationContext context, boolean divided) {
+		return divided ? shards(context, 8).size() == 8 : context.getBean(LeaderElection.class).isLeader("outbox");
 	}
 
 	private static List<String> holders(String role) {
