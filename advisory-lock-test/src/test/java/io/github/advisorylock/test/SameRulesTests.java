@@ -67,6 +67,7 @@ class SameRulesTests {
 
 	static Stream<Script> scripts() {
 		return Stream.concat(OUTAGES.stream(), Stream.iterate(FIRST, (seed) -> seed + 1).limit(SCRIPTS))
+			.distinct()
 			.map(Script::of);
 	}
 
