@@ -130,7 +130,7 @@ public record AdvisoryLockProperties(@DefaultValue("true") boolean enabled, @Nul
 	 */
 	SingleRunnerSettings toSettings(AdvisoryLockKeyFactory keyFactory, Environment environment,
 			Function<String, @Nullable Job> overrides, Function<ResolvableType, @Nullable ResultFormat> results) {
-		this.jobs.forEach((key, job) -> job.toSettings(key, this.enabled, null));
+		this.jobs.forEach((key, job) -> job.toSettings(key, null));
 		require(this.instance == null || INSTANCE.matcher(this.instance).matches(), "instance",
 				String.valueOf(this.instance),
 				"A name has from 1 to 200 characters, none of them an at sign or a control character, and is not blank.");
@@ -146,7 +146,7 @@ public record AdvisoryLockProperties(@DefaultValue("true") boolean enabled, @Nul
 				this.ledger.use(), results, (key) -> {
 					Job job = overrides.apply(key);
 					Job known = (job != null) ? job : Job.NONE;
-					return known.toSettings(key, this.enabled, (this.scope == LockScope.SESSION) ? this.scope : null);
+					return known.toSettings(key, (this.scope == LockScope.SESSION) ? this.scope : null);
 				});
 	}
 
@@ -273,13 +273,13 @@ public record AdvisoryLockProperties(@DefaultValue("true") boolean enabled, @Nul
 		private static final Job NONE = new Job(false, null, null, null, null, null, null, null);
 
 		/**
-		 * Return these overrides; what is switched off can't be paused.
+		 * Return these overrides.
 		 * @param scope the scope where they set none, {@code null} for that of the
 		 * annotation
 		 */
-		private SingleRunnerSettings.Job toSettings(String key, boolean enabled, @Nullable LockScope scope) {
+		private SingleRunnerSettings.Job toSettings(String key, @Nullable LockScope scope) {
 			String prefix = "jobs" + (PLAIN.matcher(key).matches() ? "." + key : "[" + key + "]");
-			return new SingleRunnerSettings.Job(this.paused && enabled, (this.scope != null) ? this.scope : scope,
+			return new SingleRunnerSettings.Job(this.paused, (this.scope != null) ? this.scope : scope,
 					(this.waitFor != null) ? notNegative(prefix + ".wait-for", this.waitFor, WAIT) : null,
 					(this.minInterval != null) ? positive(prefix + ".min-interval", this.minInterval) : null,
 					(this.catchUp != null) ? positive(prefix + ".catch-up", this.catchUp) : null,

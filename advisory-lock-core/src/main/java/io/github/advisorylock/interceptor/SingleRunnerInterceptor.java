@@ -129,7 +129,7 @@ public class SingleRunnerInterceptor implements MethodInterceptor {
 		GuardedCall call = new GuardedCall(operation, key, this.operations, observed, this.now != null, invocation);
 		Object result;
 		try {
-			if (operation.paused) {
+			if (operation.paused && !(this.operations.get() instanceof UnguardedLockOperations)) {
 				result = call.skip(LockOutcome.PAUSED);
 			}
 			else if (call.scheduled != null && operation.isRepeated(call.scheduled)) {

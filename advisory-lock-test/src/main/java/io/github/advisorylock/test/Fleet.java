@@ -31,6 +31,7 @@ import java.util.stream.Collectors;
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.annotation.SingleRunnerMethod;
 import io.github.advisorylock.annotation.SingleRunnerSettings;
+import io.github.advisorylock.autoconfigure.AdvisoryLockProperties;
 import io.github.advisorylock.interceptor.CronTicks;
 import org.jspecify.annotations.Nullable;
 
@@ -57,11 +58,6 @@ public final class Fleet {
 	static final int TEST = -1;
 
 	private static final Duration GRACE = Duration.ofSeconds(30);
-
-	/**
-	 * After which the server ends the connections of a machine that does not answer.
-	 */
-	private static final Duration DEAD_CLIENT = Duration.ofSeconds(10);
 
 	private final VirtualTime time = new VirtualTime();
 
@@ -241,14 +237,16 @@ public final class Fleet {
 
 	/**
 	 * Freeze the machine of an instance: nothing happens there until it is thawed. After
-	 * ten seconds the server ends its connections, and its locks are free.
+	 * {@code advisory-lock.session.dead-client-timeout} the server ends its connections,
+	 * and its locks are free.
 	 * @param instance its number
 	 */
 	public void freeze(int instance) {
 		FleetInstance frozen = live(instance);
 		Object freeze = frozen.freeze();
 		log(frozen + " is frozen");
-		this.time.at(now().plus(DEAD_CLIENT), null, () -> {
+		Duration noticed = frozen.context().getBean(AdvisoryLockProperties.class).session().deadClientTimeout();
+		this.time.at(now().plus(noticed), null, () -> {
 			if (frozen.isFrozen(freeze)) {
 				log("the server ends the connections of " + frozen);
 				loseLocks(frozen, false);

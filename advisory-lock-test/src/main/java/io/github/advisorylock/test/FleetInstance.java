@@ -281,6 +281,18 @@ final class FleetInstance {
 	}
 
 	/**
+	 * Publish an event of the application, once it goes on if it is frozen.
+	 */
+	void tell(Object event) {
+		if (isFrozen()) {
+			this.time.at(this.time.now(), this, () -> context().publishEvent(event));
+		}
+		else {
+			context().publishEvent(event);
+		}
+	}
+
+	/**
 	 * An event of the application was published.
 	 */
 	void told(Object event) {

@@ -106,6 +106,19 @@ final class HoldTable {
 		return this.time == null || await(this.time, hold, wait, hold::isOf);
 	}
 
+	/**
+	 * Return how many locks the instance of a hold has.
+	 */
+	long count(InMemoryHold hold) {
+		this.monitor.lock();
+		try {
+			return this.holds.stream().filter(hold::isOf).count();
+		}
+		finally {
+			this.monitor.unlock();
+		}
+	}
+
 	private boolean await(VirtualTime time, InMemoryHold hold, Duration wait, Predicate<InMemoryHold> others) {
 		Instant latest = time.now().plus(wait);
 		while (!takeFree(hold, others)) {

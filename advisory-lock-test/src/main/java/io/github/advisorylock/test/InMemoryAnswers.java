@@ -53,9 +53,9 @@ final class InMemoryAnswers {
 	private final Set<AdvisoryLockKey> paused = ConcurrentHashMap.newKeySet();
 
 	/**
-	 * What is kept of the results of completed keys.
+	 * What is kept of the results of completed keys, and until when.
 	 */
-	private final Map<AdvisoryLockKey, Optional<String>> completedKeys = new ConcurrentHashMap<>();
+	private final Map<AdvisoryLockKey, Completed> completedKeys = new ConcurrentHashMap<>();
 
 	private final Map<AdvisoryLockKey, InMemoryJob> jobs = new ConcurrentHashMap<>();
 
@@ -158,7 +158,7 @@ final class InMemoryAnswers {
 		if (run != null && run.until.isAfter(now())) {
 			return (Interval.of(request) != null) ? LockOutcome.TOO_SOON : LockOutcome.ALREADY_RAN;
 		}
-		if (request.isOncePerKey() && this.completedKeys.containsKey(key)) {
+		if (request.isOncePerKey() && isCompleted(key)) {
 			return LockOutcome.ALREADY_RAN;
 		}
 		return RequestDetail.isRecorded(request) ? job(key).decide(key.toString(), request, now())
@@ -192,6 +192,11 @@ final class InMemoryAnswers {
 		return (soon && !left.isNegative()) ? left : Duration.ZERO;
 	}
 
+	private boolean isCompleted(AdvisoryLockKey key) {
+		Completed completed = this.completedKeys.get(key);
+		return completed != null && completed.until.isAfter(now());
+	}
+
 	InMemoryJob job(AdvisoryLockKey key) {
 		return this.jobs.computeIfAbsent(key, (none) -> new InMemoryJob());
 	}
@@ -221,7 +226,8 @@ final class InMemoryAnswers {
 	}
 
 	@Nullable String keptResult(AdvisoryLockKey key) {
-		return this.completedKeys.getOrDefault(key, Optional.empty()).orElse(null);
+		Completed completed = this.completedKeys.get(key);
+		return (completed != null) ? completed.kept.orElse(null) : null;
 	}
 
 	/**
@@ -236,11 +242,11 @@ final class InMemoryAnswers {
 			InMemoryLockOperations instance) {
 		Runnable undo = job(key).undo();
 		boolean done = keepsJob(request) && !job(key).complete(request, attempt, now());
-		if ((done || (request.isOncePerKey() && this.completedKeys.containsKey(key))) && !this.given.containsKey(key)) {
+		if ((done || (request.isOncePerKey() && isCompleted(key))) && !this.given.containsKey(key)) {
 			return null;
 		}
 		if (request.isOncePerKey()) {
-			this.completedKeys.put(key, kept);
+			this.completedKeys.put(key, new Completed(kept, now().plus(instance.rememberKeys())));
 		}
 		Object remembered = remembered(request);
 		if (remembered != null) {
@@ -280,6 +286,16 @@ final class InMemoryAnswers {
 
 	private Map<Object, Remembered> memory(AdvisoryLockKey key) {
 		return this.remembered.computeIfAbsent(key, (none) -> new ConcurrentHashMap<>());
+	}
+
+	/**
+	 * What is kept of a completed key.
+	 *
+	 * @param kept the result
+	 * @param until when it is forgotten
+	 */
+	private record Completed(Optional<String> kept, Instant until) {
+
 	}
 
 	/**

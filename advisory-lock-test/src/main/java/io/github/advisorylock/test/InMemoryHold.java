@@ -217,8 +217,15 @@ final class InMemoryHold implements HeldLock, TransactionSynchronization {
 	void lose() {
 		if (end(State.LOST)) {
 			this.table.lost();
-			this.table.lost(new LockLostEvent(this.key,
-					this.revoked ? LockLostEvent.Reason.MAX_RUN : LockLostEvent.Reason.GONE));
+			LockLostEvent event = new LockLostEvent(this.key,
+					this.revoked ? LockLostEvent.Reason.MAX_RUN : LockLostEvent.Reason.GONE);
+			FleetInstance process = process();
+			if (process != null && process.number() != Fleet.TEST) {
+				process.tell(event);
+			}
+			else {
+				this.table.lost(event);
+			}
 			this.lossActions.forEach(Runnable::run);
 		}
 	}
@@ -232,7 +239,7 @@ final class InMemoryHold implements HeldLock, TransactionSynchronization {
 			return false;
 		}
 		this.state = end;
-		if (end == State.LOST && this.runner != null) {
+		if (end == State.LOST && this.runner != null && (this.instance == null || this.instance.interrupts())) {
 			this.runner.interrupt();
 			this.table.interrupted(this.runner);
 		}

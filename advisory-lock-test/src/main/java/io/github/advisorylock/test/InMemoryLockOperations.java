@@ -31,10 +31,15 @@ import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.LockResult;
 import io.github.advisorylock.LockScope;
+import io.github.advisorylock.autoconfigure.AdvisoryLockProperties;
+import io.github.advisorylock.jdbc.LockSessionSettings;
 import io.github.advisorylock.support.RequestDetail;
 import io.github.advisorylock.support.TwoPhaseLockOperations;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.core.env.Environment;
+import org.springframework.dao.CannotAcquireLockException;
 import org.springframework.util.Assert;
 
 /**
@@ -44,6 +49,8 @@ import org.springframework.util.Assert;
 final class InMemoryLockOperations implements TwoPhaseLockOperations {
 
 	private final InMemoryLocks locks;
+
+	private final ConfigurableListableBeanFactory beans;
 
 	private final InMemoryTransactions transactions;
 
@@ -62,12 +69,14 @@ final class InMemoryLockOperations implements TwoPhaseLockOperations {
 	/**
 	 * Create operations.
 	 * @param locks where the locks are
-	 * @param transactions which its runs are in
+	 * @param beans has the transaction managers and the properties, if there are any
 	 * @param instance whose operations they are, {@code null} if not those of a fleet
 	 */
-	InMemoryLockOperations(InMemoryLocks locks, InMemoryTransactions transactions, @Nullable FleetInstance instance) {
+	InMemoryLockOperations(InMemoryLocks locks, ConfigurableListableBeanFactory beans,
+			@Nullable FleetInstance instance) {
 		this.locks = locks;
-		this.transactions = transactions;
+		this.beans = beans;
+		this.transactions = new InMemoryTransactions(beans);
 		this.instance = instance;
 	}
 
@@ -110,7 +119,12 @@ final class InMemoryLockOperations implements TwoPhaseLockOperations {
 						+ key + "' can only be held");
 		this.locks.answers().checkKnown(key, request);
 		boolean free = this.instance == null || awaitOwn(key, request);
-		return free ? Optional.ofNullable(enter(key, request, Duration.ZERO)) : Optional.empty();
+		InMemoryHold held = free ? enter(key, request, Duration.ZERO) : null;
+		Fleet fleet = this.locks.fleet();
+		if (held != null && fleet != null && request.maxRun() != null) {
+			fleet.time().at(fleet.now().plus(request.maxRun()), this.instance, held::revoke);
+		}
+		return Optional.ofNullable(held);
 	}
 
 	/**
@@ -128,10 +142,38 @@ final class InMemoryLockOperations implements TwoPhaseLockOperations {
 	 * @return the lock, {@code null} if it is busy
 	 */
 	@Nullable InMemoryHold enter(AdvisoryLockKey key, LockRequest request, Duration waited) {
-		this.locks.checkDatabase(key);
 		InMemoryHold hold = hold(key, request);
+		AdvisoryLockProperties properties = properties();
+		if (properties != null && this.locks.table().count(hold) >= properties.maxHeldLocks()) {
+			throw new CannotAcquireLockException(
+					"Failed to acquire advisory lock '" + key + "': this application holds " + properties.maxHeldLocks()
+							+ " already, as many as 'advisory-lock.max-held-locks' allows");
+		}
+		this.locks.checkDatabase(key);
 		long nanos = TimeUnit.NANOSECONDS.convert(waitFor(request).minus(waited));
 		return this.locks.table().enter(hold, nanos) ? hold : null;
+	}
+
+	private @Nullable AdvisoryLockProperties properties() {
+		return this.beans.getBeanProvider(AdvisoryLockProperties.class).getIfAvailable();
+	}
+
+	/**
+	 * Return whether a run is interrupted whose lock is lost.
+	 */
+	boolean interrupts() {
+		AdvisoryLockProperties properties = properties();
+		return properties == null || properties.session().whenLost() == LockSessionSettings.WhenLost.INTERRUPT;
+	}
+
+	/**
+	 * Return for how long a key is remembered that was completed.
+	 */
+	Duration rememberKeys() {
+		Environment environment = this.beans.getBeanProvider(Environment.class).getIfAvailable();
+		Duration usual = Duration.ofDays(7);
+		return (environment != null)
+				? environment.getProperty("advisory-lock.ledger.remember-keys", Duration.class, usual) : usual;
 	}
 
 	private InMemoryHold hold(AdvisoryLockKey key, LockRequest request) {

@@ -131,7 +131,7 @@ public final class InMemoryLocks implements TestLocks {
 	}
 
 	InMemoryLockOperations createOperations(ConfigurableListableBeanFactory beans, @Nullable FleetInstance instance) {
-		return new InMemoryLockOperations(this, new InMemoryTransactions(beans), instance);
+		return new InMemoryLockOperations(this, beans, instance);
 	}
 
 	/**
