@@ -1,7 +1,8 @@
 #!/bin/bash
 # Tells which bugs the fast tests would not notice: applies each patch of src/mutants to a copy of what it changes,
-# compiles that, and runs the fast tests of the packages and classes that the patch names (Check: PACKAGE|CLASS...) until
-# one fails. Then runs all of them without a bug, where they have to pass. Needs a clone that can be built.
+# compiles that and what names it, and runs the fast tests of the packages and classes that the patch names
+# (Check: PACKAGE|CLASS...) until one fails. Then runs all of them without a bug, where they have to pass. Needs a clone
+# that can be built.
 #   usage: bash .ci/batch-mutation.sh [BUG...], by default all
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -35,8 +36,11 @@ find_bug() {
   mkdir -p "$copy/classes"
   sed -n 's|^+++ b/||p' "$patch" >"$copy/files"
   xargs -a "$copy/files" cp --parents -t "$copy"
-  (cd "$copy" && git apply "$patch" && xargs -a files javac -nowarn -proc:none -parameters -g --release 17 -d classes \
-    -cp "$(cat "$root/$library/target/test-classpath")")
+  # Whoever names a class may have its constants compiled in
+  sed 's|.*/||; s|\.java$||' "$copy/files" >"$copy/names"
+  grep -rlwFf "$copy/names" --include='*.java' "${sources[@]}" | grep -vxFf "$copy/files" >"$copy/users" || true
+  (cd "$copy" && git apply "$patch" && { cat files; sed "s|^|$root/|" users; } \
+    | xargs javac -nowarn -proc:none -parameters -g --release 17 -d classes -cp "$(cat "$root/$library/target/test-classpath")")
   # shellcheck disable=SC2046
   run_tests "$copy/classes" --fail-fast $(selection "$patch") >"$copy/log" || code=$?
   if [ "$code" -ne 1 ]; then
@@ -50,6 +54,7 @@ find_bug() {
 [ $# -gt 0 ] || set -- $(cd src/mutants && ls | sed -n 's/\.patch$//p')
 mvn -B -q -Dstyle.color=never -pl "$library" -am test-compile dependency:build-classpath -Dmdep.includeScope=test \
   -Dmdep.outputFile=target/test-classpath
+mapfile -t sources < <(tr ':' '\n' <"$library/target/test-classpath" | sed -n "s|^$root/\(.*\)/target/classes\$|\1/src/main/java|p")
 version=$(sed 's/.*junit-platform-engine-\([^:]*\)\.jar.*/\1/' "$library/target/test-classpath")
 mvn -B -q -Dstyle.color=never -N dependency:copy -DoutputDirectory="$work" \
   -Dartifact="org.junit.platform:junit-platform-console-standalone:$version"
