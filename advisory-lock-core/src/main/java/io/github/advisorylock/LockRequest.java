@@ -255,11 +255,12 @@ public final class LockRequest {
 				"'oncePerKey' and 'oncePerTick' must not be set both");
 		Assert.isTrue(changed.permits == 1 || changed.mode == LockMode.EXCLUSIVE,
 				"'permits' and mode SHARED must not be set both");
+		LockRequest request = new LockRequest(changed);
 		Assert.isTrue(
-				changed.permits == 1 || (!changed.isRecorded() && changed.tick == null && changed.details.isEmpty()),
+				changed.permits == 1 || (!request.isRecorded() && changed.tick == null && changed.details.isEmpty()),
 				"'permits' must not be set together with what needs runs one after the other: the ledger, ticks "
 						+ "and intervals");
-		return new LockRequest(changed);
+		return request;
 	}
 
 	/**
@@ -343,7 +344,7 @@ public final class LockRequest {
 	 * @return {@code true} if the run is to be recorded
 	 */
 	public boolean isRecorded() {
-		return this.settings.isRecorded();
+		return this.settings.oncePerKey || this.settings.durable || this.settings.minInterval != null;
 	}
 
 	/**
@@ -448,10 +449,6 @@ public final class LockRequest {
 			catch (CloneNotSupportedException ex) {
 				throw new IllegalStateException(ex);
 			}
-		}
-
-		private boolean isRecorded() {
-			return this.oncePerKey || this.durable || this.minInterval != null;
 		}
 
 		@Override

@@ -21,10 +21,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.BiFunction;
 import java.util.function.Supplier;
 
 import io.github.advisorylock.interceptor.SingleRunnerOperation;
-import io.github.advisorylock.interceptor.SingleRunnerOperationSource;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.aop.support.AopUtils;
@@ -38,7 +38,7 @@ import org.springframework.util.function.SingletonSupplier;
  *
  * @since 0.1.0
  */
-class AnnotationSingleRunnerOperationSource implements SingleRunnerOperationSource {
+class AnnotationSingleRunnerOperationSource implements BiFunction<Method, Class<?>, @Nullable SingleRunnerOperation> {
 
 	private final Map<MethodClassKey, Optional<SingleRunnerOperation>> operations = new ConcurrentHashMap<>();
 
@@ -53,8 +53,12 @@ class AnnotationSingleRunnerOperationSource implements SingleRunnerOperationSour
 		this.parser = SingletonSupplier.of(() -> new SingleRunnerOperationParser(settings.get(), placeholders));
 	}
 
+	/**
+	 * Return how a method runs.
+	 * @return the operation, {@code null} if it runs under no lock
+	 */
 	@Override
-	public @Nullable SingleRunnerOperation getOperation(Method method, Class<?> targetClass) {
+	public @Nullable SingleRunnerOperation apply(Method method, Class<?> targetClass) {
 		MethodClassKey key = new MethodClassKey(method, targetClass);
 		Optional<SingleRunnerOperation> operation = this.operations.get(key);
 		if (operation == null) {

@@ -107,7 +107,7 @@ final class SingleRunnerMethodRegistry extends AnnotatedMethods {
 		SingleRunnerOperationParser parser = this.operationSource.parser();
 		try {
 			SingleRunner annotation = AnnotationSingleRunnerOperationSource.findAnnotation(method);
-			SingleRunnerOperation operation = this.operationSource.getOperation(method, targetClass);
+			SingleRunnerOperation operation = this.operationSource.apply(method, targetClass);
 			if (annotation == null || operation == null) {
 				throw new IllegalStateException("Method '" + method + "' is not annotated");
 			}

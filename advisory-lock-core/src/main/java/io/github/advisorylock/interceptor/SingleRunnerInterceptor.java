@@ -16,8 +16,10 @@
 
 package io.github.advisorylock.interceptor;
 
+import java.lang.reflect.Method;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.function.BiFunction;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 
@@ -54,7 +56,7 @@ public class SingleRunnerInterceptor implements MethodInterceptor {
 
 	private static final String CALL = SingleRunnerInterceptor.class.getName() + ".call";
 
-	private final SingleRunnerOperationSource operationSource;
+	private final BiFunction<Method, Class<?>, @Nullable SingleRunnerOperation> operationSource;
 
 	private final Supplier<AdvisoryLockOperations> operations;
 
@@ -75,7 +77,7 @@ public class SingleRunnerInterceptor implements MethodInterceptor {
 	 * @param eventPublisher is told about {@link SingleRunnerFinishedEvent finished} and
 	 * {@link SingleRunnerSkippedEvent skipped} runs
 	 */
-	public SingleRunnerInterceptor(SingleRunnerOperationSource operationSource,
+	public SingleRunnerInterceptor(BiFunction<Method, Class<?>, @Nullable SingleRunnerOperation> operationSource,
 			Supplier<? extends AdvisoryLockOperations> operations,
 			Supplier<? extends @Nullable SingleRunnerObserver> observer, ApplicationEventPublisher eventPublisher) {
 		this.operationSource = operationSource;
@@ -119,7 +121,7 @@ public class SingleRunnerInterceptor implements MethodInterceptor {
 	public @Nullable Object invoke(MethodInvocation invocation) throws Throwable {
 		Object target = invocation.getThis();
 		Assert.state(target != null, "'target' must not be null");
-		SingleRunnerOperation operation = this.operationSource.getOperation(invocation.getMethod(), target.getClass());
+		SingleRunnerOperation operation = this.operationSource.apply(invocation.getMethod(), target.getClass());
 		if (operation == null) {
 			return invocation.proceed();
 		}

@@ -82,7 +82,7 @@ final class UnplannedCalls {
 			return;
 		}
 		this.looks.incrementAndGet();
-		if (isMadeByScheduler() && this.told.compareAndSet(false, true)) {
+		if (StackWalker.getInstance().walk(UnplannedCalls::haveScheduler) && this.told.compareAndSet(false, true)) {
 			logger.info("A scheduler calls method '" + this.method + "' (key '" + this.key + "') for no planned time: "
 					+ consequence
 					+ ". Use @Scheduled with a cron expression, a rate or a delay, or register the task in a "
@@ -117,10 +117,6 @@ final class UnplannedCalls {
 					+ "whole loop, or use 'minInterval' or 'once = PER_KEY', which remember any number of keys in a "
 					+ "table; set 'once' to NONE if this is what you want");
 		}
-	}
-
-	private static boolean isMadeByScheduler() {
-		return StackWalker.getInstance().walk(UnplannedCalls::haveScheduler);
 	}
 
 	private static boolean haveScheduler(Stream<StackFrame> frames) {

@@ -66,13 +66,6 @@ final class CallRecording {
 		return (this.record != null) ? this.record.keptResult() : null;
 	}
 
-	/**
-	 * Begin the record under the lock, unless the ledger is against the run.
-	 */
-	LockOutcome begin(RunRecord.Boundary boundary, Hold hold) {
-		return record().begin(boundary, hold);
-	}
-
 	RunRecord record() {
 		RunRecord record = (this.record != null) ? this.record
 				: this.resources.record(this.key, this.scope, this.request);

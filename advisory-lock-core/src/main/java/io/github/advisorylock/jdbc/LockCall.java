@@ -373,11 +373,11 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission {
 			LockCallback<T, X> action) throws X {
 		RunRecord record = null;
 		if (this.recording != null) {
-			this.outcome = this.recording.begin(boundary, hold);
+			record = this.recording.record();
+			this.outcome = record.begin(boundary, hold);
 			if (this.outcome != LockOutcome.EXECUTED) {
 				return null;
 			}
-			record = this.recording.record();
 		}
 		TransactionPart.OfRun end = TransactionPart.OfRun.begin(hold, boundary, record);
 		this.end = end;

@@ -183,7 +183,7 @@ public class PostgresAdvisoryLockTemplate implements TwoPhaseLockOperations {
 
 	private LockCall admit(LockRequest request, TransactionScope transactions) {
 		Assert.notNull(request, "'request' must not be null");
-		AdvisoryLockKey key = key(request);
+		AdvisoryLockKey key = request.key(this.namespace, this.keyFactory);
 		LockScope scope = request.scope();
 		Duration wait = waitFor(request);
 		Deadline deadline = wait.isZero() ? null : this.waits.until(wait);
@@ -222,7 +222,7 @@ public class PostgresAdvisoryLockTemplate implements TwoPhaseLockOperations {
 	}
 
 	private Optional<HeldLock> tryAcquireHere(LockRequest request) {
-		AdvisoryLockKey key = key(request);
+		AdvisoryLockKey key = request.key(this.namespace, this.keyFactory);
 		Assert.isTrue(request.scope() != LockScope.TRANSACTION,
 				() -> "'request' must not ask for scope TRANSACTION, which ends with a transaction: advisory lock '"
 						+ key + "' can't be held beyond it");
@@ -334,10 +334,6 @@ public class PostgresAdvisoryLockTemplate implements TwoPhaseLockOperations {
 		if (this.session != null) {
 			this.session.resume();
 		}
-	}
-
-	private AdvisoryLockKey key(LockRequest request) {
-		return request.key(this.namespace, this.keyFactory);
 	}
 
 	/**

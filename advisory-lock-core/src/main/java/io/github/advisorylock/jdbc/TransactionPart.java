@@ -62,13 +62,6 @@ abstract class TransactionPart implements TransactionSynchronization {
 	}
 
 	/**
-	 * Take all savepoints so far for older ones.
-	 */
-	final void forgetSavepoints() {
-		this.youngerSavepoints.clear();
-	}
-
-	/**
 	 * Note that this is undone, while the transaction goes on.
 	 */
 	abstract void undo();
@@ -149,7 +142,7 @@ abstract class TransactionPart implements TransactionSynchronization {
 		void ended(@Nullable Throwable failure) {
 			this.ended = true;
 			this.failure = failure;
-			forgetSavepoints();
+			super.youngerSavepoints.clear();
 		}
 
 		boolean isEnded() {
