@@ -69,7 +69,7 @@ public class PostgresAdvisoryLockTemplate implements TwoPhaseLockOperations {
 
 	private final TransactionScope transactionScope;
 
-	private final SessionScope sessionScope;
+	private final @Nullable SessionScope sessionScope;
 
 	private final DataSource target;
 
@@ -154,7 +154,7 @@ public class PostgresAdvisoryLockTemplate implements TwoPhaseLockOperations {
 			session.notifications().listenToOperators(new RunCancellation(session, this.holds, ledger).listener());
 		}
 		this.transactionScope = new TransactionScope(resources, target, transactionManager, session);
-		this.sessionScope = new SessionScope(resources, session);
+		this.sessionScope = (session != null) ? new SessionScope(resources, session) : null;
 		this.session = session;
 	}
 
@@ -187,7 +187,7 @@ public class PostgresAdvisoryLockTemplate implements TwoPhaseLockOperations {
 		LockScope scope = request.scope();
 		Duration wait = waitFor(request);
 		Deadline deadline = wait.isZero() ? null : this.waits.until(wait);
-		LockCall call = (scope == LockScope.SESSION) ? this.sessionScope.call(key, deadline, request)
+		LockCall call = (scope == LockScope.SESSION) ? sessionScope(key).call(key, deadline, request)
 				: transactions.call(key, deadline, request);
 		return call.admit();
 	}
@@ -231,7 +231,15 @@ public class PostgresAdvisoryLockTemplate implements TwoPhaseLockOperations {
 						&& RequestDetail.Interval.of(request) == null,
 				() -> "'request' must not ask for the ledger, which records work that " + "is executed: advisory lock '"
 						+ key + "' can only be held");
-		return Optional.ofNullable(this.sessionScope.tryAcquire(key, this.waits.until(waitFor(request)), request));
+		return Optional.ofNullable(sessionScope(key).tryAcquire(key, this.waits.until(waitFor(request)), request));
+	}
+
+	private SessionScope sessionScope(AdvisoryLockKey key) {
+		if (this.sessionScope == null) {
+			throw new IllegalStateException("Failed to acquire advisory lock '" + key
+					+ "' in scope SESSION: no URL is known to connect to; set 'advisory-lock.session.url'");
+		}
+		return this.sessionScope;
 	}
 
 	/**

@@ -47,16 +47,16 @@ final class SessionScope {
 
 	private final HoldRegistry holds;
 
-	private final @Nullable LockSession session;
+	private final LockSession session;
 
 	private @Nullable Cleaner cleaner;
 
 	/**
 	 * Create a scope.
 	 * @param resources what its calls have in common with those of the other scope
-	 * @param session carries the locks, {@code null} to refuse that
+	 * @param session carries the locks
 	 */
-	SessionScope(LockResources resources, @Nullable LockSession session) {
+	SessionScope(LockResources resources, LockSession session) {
 		this.resources = resources;
 		this.holds = resources.holds();
 		this.session = session;
@@ -72,14 +72,13 @@ final class SessionScope {
 	 * @return the lock, {@code null} when it is busy
 	 */
 	@Nullable HeldLock tryAcquire(AdvisoryLockKey key, @Nullable Deadline deadline, LockRequest request) {
-		LockSession session = requireSession(key);
-		Hold hold = hold(session, key, request, this.holds::leave);
-		if (this.resources.mayNotBegin() || !this.holds.enter(hold, key, deadline) || !acquire(hold, key, deadline)) {
+		Hold hold = hold(key, request, this.holds::leave);
+		if (this.resources.mayNotBegin() || !this.holds.enter(hold, key, deadline) || !acquire(hold, deadline)) {
 			return null;
 		}
 		HeldLock held = null;
 		try {
-			held = this.resources.mayNotBegin() ? null : handOver(session, hold, request.maxRun());
+			held = this.resources.mayNotBegin() ? null : handOver(hold, request.maxRun());
 			return held;
 		}
 		finally {
@@ -89,17 +88,17 @@ final class SessionScope {
 		}
 	}
 
-	private Hold hold(LockSession session, AdvisoryLockKey key, LockRequest request, Consumer<Hold> whenLost) {
-		return new Hold.InSession(key, request.mode(), request.permits(), this.resources.ticker(), session::confirm,
-				session::sideConnection, whenLost);
+	private Hold hold(AdvisoryLockKey key, LockRequest request, Consumer<Hold> whenLost) {
+		return new Hold.InSession(key, request.mode(), request.permits(), this.resources.ticker(),
+				this.session::confirm, this.session::sideConnection, whenLost);
 	}
 
 	/**
 	 * Fails where the operating system has no thread for the timer or the cleaner.
 	 */
-	private HeldLock handOver(LockSession session, Hold hold, @Nullable Duration maxRun) {
+	private HeldLock handOver(Hold hold, @Nullable Duration maxRun) {
 		hold.handOver();
-		Future<?> limit = (maxRun != null) ? session.losses.limit(hold, maxRun) : null;
+		Future<?> limit = (maxRun != null) ? this.session.losses.limit(hold, maxRun) : null;
 		return new HeldSessionLock(hold, (limit != null) ? (held) -> {
 			limit.cancel(false);
 			release(held);
@@ -120,12 +119,10 @@ final class SessionScope {
 	 * @param hold what was entered; left if the lock is not taken
 	 * @return whether it was taken
 	 */
-	private boolean acquire(Hold hold, AdvisoryLockKey key, @Nullable Deadline deadline) {
+	private boolean acquire(Hold hold, @Nullable Deadline deadline) {
 		boolean acquired = false;
 		try {
-			LockSession session = requireSession(key);
-			acquired = tryLock(session, hold)
-					|| (deadline != null && deadline.pollWhile(false, () -> tryLock(session, hold)));
+			acquired = tryLock(hold) || (deadline != null && deadline.pollWhile(false, () -> tryLock(hold)));
 		}
 		finally {
 			if (!acquired) {
@@ -138,11 +135,10 @@ final class SessionScope {
 		return acquired;
 	}
 
-	private boolean tryLock(LockSession session, Hold hold) {
-		return (hold.permits > 1)
-				? this.resources.permits()
-					.askInTurn(hold, session.settings.longestAnswer(), (permits) -> session.tryPermits(hold, permits))
-				: session.tryLock(hold);
+	private boolean tryLock(Hold hold) {
+		return (hold.permits > 1) ? this.resources.permits()
+			.askInTurn(hold, this.session.settings.longestAnswer(), (permits) -> this.session.tryPermits(hold, permits))
+				: this.session.tryLock(hold);
 	}
 
 	/**
@@ -154,7 +150,7 @@ final class SessionScope {
 			return;
 		}
 		try {
-			requireSession(hold.key()).unlock(hold);
+			this.session.unlock(hold);
 		}
 		finally {
 			this.holds.leave(hold);
@@ -196,17 +192,6 @@ final class SessionScope {
 	}
 
 	/**
-	 * The key is for the message.
-	 */
-	private LockSession requireSession(AdvisoryLockKey key) {
-		if (this.session == null) {
-			throw new IllegalStateException("Failed to acquire advisory lock '" + key
-					+ "' in scope SESSION: no URL is known to connect to; set 'advisory-lock.session.url'");
-		}
-		return this.session;
-	}
-
-	/**
 	 * A call whose lock lives in the lock session.
 	 */
 	private final class Call extends LockCall {
@@ -217,7 +202,7 @@ final class SessionScope {
 
 		@Override
 		Hold newHold() {
-			return hold(requireSession(this.key), this.key, this.request, (hold) -> {
+			return hold(this.key, this.request, (hold) -> {
 			});
 		}
 
@@ -232,7 +217,7 @@ final class SessionScope {
 		@Override
 		<T extends @Nullable Object, X extends Exception> @Nullable T executeAlone(Hold hold, LockCallback<T, X> action)
 				throws X {
-			if (!acquire(hold, this.key, this.deadline)) {
+			if (!acquire(hold, this.deadline)) {
 				this.outcome = LockOutcome.BUSY;
 				return null;
 			}
