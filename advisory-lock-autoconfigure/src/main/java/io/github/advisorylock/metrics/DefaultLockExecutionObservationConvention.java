@@ -16,13 +16,9 @@
 
 package io.github.advisorylock.metrics;
 
-import java.util.EnumMap;
-import java.util.Locale;
-import java.util.Map;
-
 import io.github.advisorylock.LockContext;
 import io.github.advisorylock.LockOutcome;
-import io.github.advisorylock.LockScope;
+import io.github.advisorylock.log.LockLog;
 import io.micrometer.common.KeyValue;
 import io.micrometer.common.KeyValues;
 
@@ -32,22 +28,6 @@ import io.micrometer.common.KeyValues;
  * @since 0.1.0
  */
 public class DefaultLockExecutionObservationConvention implements LockExecutionObservationConvention {
-
-	private static final String OUTCOME = "outcome";
-
-	private static final String SCOPE = "scope";
-
-	private static final KeyValue OUTCOME_ERROR = KeyValue.of(OUTCOME, "error");
-
-	private static final KeyValue OUTCOME_CANCELLED = KeyValue.of(OUTCOME, "cancelled");
-
-	private static final KeyValue OUTCOME_NONE = KeyValue.of(OUTCOME, KeyValue.NONE_VALUE);
-
-	private static final Map<LockOutcome, KeyValue> OUTCOMES = values(LockOutcome.class, OUTCOME);
-
-	private static final KeyValue SCOPE_NONE = KeyValue.of(SCOPE, KeyValue.NONE_VALUE);
-
-	private static final Map<LockScope, KeyValue> SCOPES = values(LockScope.class, SCOPE);
 
 	@Override
 	public String getName() {
@@ -61,16 +41,16 @@ public class DefaultLockExecutionObservationConvention implements LockExecutionO
 
 	@Override
 	public KeyValues getLowCardinalityKeyValues(LockExecutionObservationContext context) {
-		return KeyValues.of(KeyValue.of("key", context.getOperation().keyTemplate()), outcome(context),
-				SCOPES.getOrDefault(context.getOperation().scope(), SCOPE_NONE));
+		return KeyValues.of("key", context.getOperation().keyTemplate(), "outcome", outcome(context), "scope",
+				LockLog.word(context.getOperation().scope()));
 	}
 
-	private static KeyValue outcome(LockExecutionObservationContext context) {
+	private static String outcome(LockExecutionObservationContext context) {
 		if (context.isCancelled() || context.getError() != null) {
-			return context.isCancelled() ? OUTCOME_CANCELLED : OUTCOME_ERROR;
+			return context.isCancelled() ? "cancelled" : "error";
 		}
 		LockOutcome outcome = context.getOutcome();
-		return (outcome != null) ? OUTCOMES.getOrDefault(outcome, OUTCOME_NONE) : OUTCOME_NONE;
+		return (outcome != null) ? LockLog.word(outcome) : KeyValue.NONE_VALUE;
 	}
 
 	@Override
@@ -91,18 +71,6 @@ public class DefaultLockExecutionObservationConvention implements LockExecutionO
 	 */
 	private static boolean isOver(LockExecutionObservationContext context) {
 		return context.getOutcome() != null || context.isCancelled() || context.getError() != null;
-	}
-
-	private static <E extends Enum<E>> Map<E, KeyValue> values(Class<E> type, String name) {
-		Map<E, KeyValue> values = new EnumMap<>(type);
-		for (E constant : type.getEnumConstants()) {
-			values.put(constant, KeyValue.of(name, lowerCase(constant)));
-		}
-		return values;
-	}
-
-	private static String lowerCase(Enum<?> value) {
-		return value.name().toLowerCase(Locale.ROOT).replace('_', '-');
 	}
 
 }

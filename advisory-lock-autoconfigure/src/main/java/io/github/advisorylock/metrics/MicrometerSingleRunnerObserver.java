@@ -16,7 +16,6 @@
 
 package io.github.advisorylock.metrics;
 
-import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
@@ -28,6 +27,7 @@ import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.interceptor.SingleRunnerObserver;
 import io.github.advisorylock.interceptor.SingleRunnerOperation;
 import io.github.advisorylock.jdbc.RunLedger;
+import io.github.advisorylock.log.LockLog;
 import io.micrometer.common.KeyValues;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.LongTaskTimer;
@@ -111,7 +111,7 @@ public class MicrometerSingleRunnerObserver implements SingleRunnerObserver {
 		return Counter.builder("advisory.lock.lost")
 			.description("Locks that were lost while their holder still ran")
 			.tag("key", key)
-			.tag("reason", reason.name().toLowerCase(Locale.ROOT).replace('_', '-'))
+			.tag("reason", LockLog.word(reason))
 			.register(this.meters);
 	}
 

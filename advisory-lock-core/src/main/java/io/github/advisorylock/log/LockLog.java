@@ -162,11 +162,9 @@ public final class LockLog {
 	 * {@code null} where there is one database
 	 */
 	public static void lost(AdvisoryLockKey key, LockScope scope, @Nullable String database) {
-		if (ALERTS.isWarnEnabled()) {
-			in(database, alert("lost", key)).addKeyValue("advisory_lock.scope", word(scope))
-				.log("Lost the lock on '" + key + "'" + place(database)
-						+ " while its run was under way: another instance may run the same work now");
-		}
+		in(database, alert("lost", key)).addKeyValue("advisory_lock.scope", word(scope))
+			.log("Lost the lock on '" + key + "'" + place(database)
+					+ " while its run was under way: another instance may run the same work now");
 	}
 
 	/**
@@ -182,11 +180,9 @@ public final class LockLog {
 	 */
 	public static void ended(AdvisoryLockKey key, LockScope scope, LockLostEvent.Reason reason, String text,
 			@Nullable String database, @Nullable String stack) {
-		if (ALERTS.isWarnEnabled()) {
-			in(database, alert(word(reason), key)).addKeyValue("advisory_lock.scope", word(scope))
-				.log("Told the holder of the lock on '" + key + "'" + place(database) + " to end: " + text
-						+ "; a run that goes on nevertheless keeps its lock until it ends" + doing(stack));
-		}
+		in(database, alert(word(reason), key)).addKeyValue("advisory_lock.scope", word(scope))
+			.log("Told the holder of the lock on '" + key + "'" + place(database) + " to end: " + text
+					+ "; a run that goes on nevertheless keeps its lock until it ends" + doing(stack));
 	}
 
 	/**
@@ -198,14 +194,12 @@ public final class LockLog {
 	 * nothing runs under it
 	 */
 	public static void heldLong(AdvisoryLockKey key, LockScope scope, Duration duration, @Nullable String stack) {
-		if (ALERTS.isWarnEnabled()) {
-			Instant since = Instant.now().minus(duration).truncatedTo(ChronoUnit.MILLIS);
-			alert("long-hold", key).addKeyValue("advisory_lock.scope", word(scope))
-				.addKeyValue("advisory_lock.since", since.toString())
-				.addKeyValue("advisory_lock.duration_ms", duration.toMillis())
-				.log(heldBy(scope) + " has held the lock on '" + key + "' since " + since + ": " + advice(scope)
-						+ " 'advisory-lock.doctor.long-hold'" + doing(stack));
-		}
+		Instant since = Instant.now().minus(duration).truncatedTo(ChronoUnit.MILLIS);
+		alert("long-hold", key).addKeyValue("advisory_lock.scope", word(scope))
+			.addKeyValue("advisory_lock.since", since.toString())
+			.addKeyValue("advisory_lock.duration_ms", duration.toMillis())
+			.log(heldBy(scope) + " has held the lock on '" + key + "' since " + since + ": " + advice(scope)
+					+ " 'advisory-lock.doctor.long-hold'" + doing(stack));
 	}
 
 	private static String doing(@Nullable String stack) {
@@ -227,12 +221,10 @@ public final class LockLog {
 	 * @param key the key that was locked
 	 */
 	public static void unclosed(AdvisoryLockKey key) {
-		if (ALERTS.isWarnEnabled()) {
-			alert("unclosed", key).addKeyValue("advisory_lock.scope", word(LockScope.SESSION))
-				.log("No caller has closed the lock on '" + key
-						+ "' that 'tryAcquire' returned, and nothing refers to it any more: it is released now; keep the "
-						+ "HeldLock, and close it");
-		}
+		alert("unclosed", key).addKeyValue("advisory_lock.scope", word(LockScope.SESSION))
+			.log("No caller has closed the lock on '" + key
+					+ "' that 'tryAcquire' returned, and nothing refers to it any more: it is released now; keep the "
+					+ "HeldLock, and close it");
 	}
 
 	/**
@@ -242,11 +234,9 @@ public final class LockLog {
 	 * @param held a permit that is held and that there is none of here
 	 */
 	public static void permitsDiffer(AdvisoryLockKey key, int permits, int held) {
-		if (ALERTS.isWarnEnabled()) {
-			alert("permits", key)
-				.log("Another instance lets more hold '" + key + "' at a time than this one, which has 'permits' "
-						+ permits + ": permit " + held + " is held; set the same number on all instances");
-		}
+		alert("permits", key)
+			.log("Another instance lets more hold '" + key + "' at a time than this one, which has 'permits' " + permits
+					+ ": permit " + held + " is held; set the same number on all instances");
 	}
 
 	/**
@@ -256,14 +246,12 @@ public final class LockLog {
 	 * @param lastTick the latest tick that was completed, {@code null} if none was
 	 */
 	public static void overdue(AdvisoryLockKey key, Instant tick, @Nullable Instant lastTick) {
-		if (ALERTS.isWarnEnabled()) {
-			LoggingEventBuilder event = alert("overdue", key).addKeyValue("advisory_lock.tick", tick.toString());
-			if (lastTick != null) {
-				event = event.addKeyValue("advisory_lock.last_tick", lastTick.toString());
-			}
-			event.log("Job '" + key + "' is overdue: no instance has completed its tick of " + tick
-					+ ((lastTick != null) ? ", the last one was that of " + lastTick : ", nor any before"));
+		LoggingEventBuilder event = alert("overdue", key).addKeyValue("advisory_lock.tick", tick.toString());
+		if (lastTick != null) {
+			event = event.addKeyValue("advisory_lock.last_tick", lastTick.toString());
 		}
+		event.log("Job '" + key + "' is overdue: no instance has completed its tick of " + tick
+				+ ((lastTick != null) ? ", the last one was that of " + lastTick : ", nor any before"));
 	}
 
 	/**
@@ -273,11 +261,9 @@ public final class LockLog {
 	 * @param reason why not
 	 */
 	public static void unremembered(AdvisoryLockKey key, Instant tick, String reason) {
-		if (ALERTS.isWarnEnabled()) {
-			alert("unremembered-tick", key).addKeyValue("advisory_lock.tick", tick.toString())
-				.log("The lock session can't remember a run of job '" + key + "' for " + tick + " (" + reason
-						+ "): an instance whose clock is late may run it again; set 'once' to PER_TICK to be sure");
-		}
+		alert("unremembered-tick", key).addKeyValue("advisory_lock.tick", tick.toString())
+			.log("The lock session can't remember a run of job '" + key + "' for " + tick + " (" + reason
+					+ "): an instance whose clock is late may run it again; set 'once' to PER_TICK to be sure");
 	}
 
 	/**
@@ -287,11 +273,9 @@ public final class LockLog {
 	 * @param reason why not
 	 */
 	public static void unremembered(AdvisoryLockKey key, RequestDetail.Interval interval, String reason) {
-		if (ALERTS.isWarnEnabled()) {
-			alert("unremembered-tick", key)
-				.log("The lock session can't remember a run of job '" + key + "' for an interval (" + interval + "; "
-						+ reason + "): each instance may run it in the same interval; set 'minInterval' to be sure");
-		}
+		alert("unremembered-tick", key)
+			.log("The lock session can't remember a run of job '" + key + "' for an interval (" + interval + "; "
+					+ reason + "): each instance may run it in the same interval; set 'minInterval' to be sure");
 	}
 
 	/**
@@ -301,11 +285,9 @@ public final class LockLog {
 	 * @param window how long that was tried
 	 */
 	public static void lostTick(AdvisoryLockKey key, Instant tick, Duration window) {
-		if (ALERTS.isWarnEnabled()) {
-			alert("lost-tick", key).addKeyValue("advisory_lock.tick", tick.toString())
-				.log("Job '" + key + "' has lost its tick of " + tick + ": no instance has completed it within "
-						+ window + ", see 'catchUp'");
-		}
+		alert("lost-tick", key).addKeyValue("advisory_lock.tick", tick.toString())
+			.log("Job '" + key + "' has lost its tick of " + tick + ": no instance has completed it within " + window
+					+ ", see 'catchUp'");
 	}
 
 	/**
@@ -315,13 +297,11 @@ public final class LockLog {
 	 * @param clock the time of the database
 	 */
 	public static void futureTick(AdvisoryLockKey key, Instant tick, Instant clock) {
-		if (ALERTS.isWarnEnabled()) {
-			alert("future-tick", key).addKeyValue("advisory_lock.tick", tick.toString())
-				.log("Job '" + key + "' has completed its tick of " + tick + ", and it is "
-						+ clock.truncatedTo(ChronoUnit.SECONDS)
-						+ " now by the clock of the database server: this tick decides nothing, and the job runs on; "
-						+ "the clock of an instance was ahead, or that of the server is behind");
-		}
+		alert("future-tick", key).addKeyValue("advisory_lock.tick", tick.toString())
+			.log("Job '" + key + "' has completed its tick of " + tick + ", and it is "
+					+ clock.truncatedTo(ChronoUnit.SECONDS)
+					+ " now by the clock of the database server: this tick decides nothing, and the job runs on; "
+					+ "the clock of an instance was ahead, or that of the server is behind");
 	}
 
 	private static LoggingEventBuilder call(Level level, AdvisoryLockKey key, LockScope scope, String method,
@@ -380,7 +360,12 @@ public final class LockLog {
 		return reasons.isEmpty() ? "its last run was too short a time ago" + instance : String.join("; or ", reasons);
 	}
 
-	private static String word(Enum<?> constant) {
+	/**
+	 * Return a constant as logs and meters have it.
+	 * @param constant the constant
+	 * @return its name in lower case, with hyphens
+	 */
+	public static String word(Enum<?> constant) {
 		return constant.name().toLowerCase(Locale.ROOT).replace('_', '-');
 	}
 
