@@ -101,24 +101,9 @@ class DoctorConfiguration {
 			ObjectProvider<DataSourcePoolMetadataProvider> metadata, ObjectProvider<ThreadPoolTaskScheduler> schedulers,
 			ObjectProvider<SimpleAsyncTaskScheduler> simpleSchedulers,
 			ObjectProvider<ScheduledAnnotationBeanPostProcessor> scheduling) {
-		Supplier<OtherUses> others = SingletonSupplier.of(() -> otherUses(beanFactory, roles, uses));
+		Supplier<OtherUses> others = SingletonSupplier.of(() -> Doctors.otherUses(beanFactory, roles, uses));
 		return new Doctors(postProcessor, others, properties, managers, metadata, schedulers, simpleSchedulers,
 				scheduling);
-	}
-
-	/**
-	 * Return what refuses servers on which session locks guard nothing.
-	 */
-	static ServerJudge judge(AdvisoryLockProperties properties) {
-		return LockDoctor.judge(properties.doctor().switchedOff());
-	}
-
-	/**
-	 * Return what warns of locks that are held for long.
-	 */
-	static SmartLifecycle longHolds(List<PostgresAdvisoryLockTemplate> templates, AdvisoryLockProperties properties,
-			LockScheduler.Threads threads) {
-		return new LongHoldWatcher(templates, properties.doctor().checkedLongHold(), threads);
 	}
 
 	/**
@@ -135,26 +120,42 @@ class DoctorConfiguration {
 		return "";
 	}
 
-	private static OtherUses otherUses(ConfigurableListableBeanFactory beans, LeaderOnlyMethods roles,
-			ObjectProvider<LockUse> uses) {
-		Set<LockScope> scopes = EnumSet.noneOf(LockScope.class);
-		if (!roles.getRoles().isEmpty() || LockUse.isInjected(beans, "advisoryLockLeaderElection")) {
-			scopes.add(LockScope.SESSION);
-		}
-		for (LockUse use : uses) {
-			scopes.addAll(use.scopes());
-		}
-		return new OtherUses(scopes, LockUse.isInjected(beans, "advisoryLockOperations", "advisoryLockTemplate"));
-	}
-
 	/**
-	 * Has a doctor look at each database that is named at start-up.
+	 * Has a doctor look at each database that is named at start-up. What has to do with
+	 * locks is here, as Spring reads all methods of a configuration.
 	 */
 	record Doctors(SingleRunnerAnnotationBeanPostProcessor postProcessor, Supplier<OtherUses> others,
 			AdvisoryLockProperties properties, TransactionManagers managers,
 			ObjectProvider<DataSourcePoolMetadataProvider> metadata, ObjectProvider<ThreadPoolTaskScheduler> schedulers,
 			ObjectProvider<SimpleAsyncTaskScheduler> simpleSchedulers,
 			ObjectProvider<ScheduledAnnotationBeanPostProcessor> scheduling) implements LockStartup {
+
+		/**
+		 * Return what refuses servers on which session locks guard nothing.
+		 */
+		static ServerJudge judge(AdvisoryLockProperties properties) {
+			return LockDoctor.judge(properties.doctor().switchedOff());
+		}
+
+		/**
+		 * Return what warns of locks that are held for long.
+		 */
+		static SmartLifecycle longHolds(List<PostgresAdvisoryLockTemplate> templates, AdvisoryLockProperties properties,
+				LockScheduler.Threads threads) {
+			return new LongHoldWatcher(templates, properties.doctor().checkedLongHold(), threads);
+		}
+
+		private static OtherUses otherUses(ConfigurableListableBeanFactory beans, LeaderOnlyMethods roles,
+				ObjectProvider<LockUse> uses) {
+			Set<LockScope> scopes = EnumSet.noneOf(LockScope.class);
+			if (!roles.getRoles().isEmpty() || LockUse.isInjected(beans, "advisoryLockLeaderElection")) {
+				scopes.add(LockScope.SESSION);
+			}
+			for (LockUse use : uses) {
+				scopes.addAll(use.scopes());
+			}
+			return new OtherUses(scopes, LockUse.isInjected(beans, "advisoryLockOperations", "advisoryLockTemplate"));
+		}
 
 		@Override
 		public void check(LockDatabases databases) {

@@ -259,7 +259,7 @@ class LockDatabaseConfiguration {
 			check.add("advisoryLockTimeLifecycle", LockLifecycle.ofTime(parts.shutdown()));
 			check.add("advisoryLockWaitLifecycle", LockLifecycle.ofWaits(templates));
 			check.add("advisoryLockLongHoldWatcher",
-					DoctorConfiguration.longHolds(templates, parts.properties(), parts.threads()));
+					DoctorConfiguration.Doctors.longHolds(templates, parts.properties(), parts.threads()));
 		}
 		check.made(databases);
 		return databases;
@@ -385,7 +385,7 @@ class LockDatabaseConfiguration {
 				return null;
 			}
 			LockSession session = new LockSession(connectionSource, this.settings.namespace(), name,
-					this.properties.session().toSettings(), DoctorConfiguration.judge(this.properties),
+					this.properties.session().toSettings(), DoctorConfiguration.Doctors.judge(this.properties),
 					this.eventPublisher::publishEvent, this.threads);
 			countMembers(session);
 			return session;

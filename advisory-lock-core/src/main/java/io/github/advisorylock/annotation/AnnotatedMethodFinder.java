@@ -21,6 +21,7 @@ import java.lang.reflect.Method;
 import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -36,6 +37,8 @@ import org.springframework.util.ReflectionUtils;
  * Finds the methods with our annotations, all in one look at each class.
  */
 final class AnnotatedMethodFinder {
+
+	private static final Collection<Class<? extends Annotation>> NONE = List.of();
 
 	private final Map<Class<?>, Map<Class<? extends Annotation>, Set<Method>>> methods = new ConcurrentHashMap<>();
 
@@ -90,22 +93,17 @@ final class AnnotatedMethodFinder {
 		for (Class<?> each : declaringTypes) {
 			if (AnnotationUtils.isCandidateClass(each, this.annotations)) {
 				for (Method method : ReflectionUtils.getDeclaredMethods(each)) {
-					if (!method.isSynthetic() && method.getDeclaredAnnotations().length > 0) {
-						add(method, specific, found);
+					boolean annotated = !method.isSynthetic() && method.getDeclaredAnnotations().length > 0;
+					for (Class<? extends Annotation> annotation : annotated ? this.annotations : NONE) {
+						if (AnnotatedElementUtils.isAnnotated(method, annotation)) {
+							found.computeIfAbsent(annotation, (none) -> new LinkedHashSet<>())
+								.add(specific.apply(method));
+						}
 					}
 				}
 			}
 		}
 		return found;
-	}
-
-	private void add(Method method, UnaryOperator<Method> specific,
-			Map<Class<? extends Annotation>, Set<Method>> found) {
-		for (Class<? extends Annotation> annotation : this.annotations) {
-			if (AnnotatedElementUtils.isAnnotated(method, annotation)) {
-				found.computeIfAbsent(annotation, (none) -> new LinkedHashSet<>()).add(specific.apply(method));
-			}
-		}
 	}
 
 	/**
