@@ -21,6 +21,7 @@ import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.NavigableMap;
 import java.util.Objects;
 import java.util.Set;
 import java.util.TreeMap;
@@ -38,6 +39,11 @@ final class ScheduleRules {
 	 * of it that were disturbed when it was chosen.
 	 */
 	static final long AHEAD = 25_000;
+
+	/**
+	 * How far the clocks of the machine and of the database may be apart.
+	 */
+	private static final long NEAR = 1_000;
 
 	private static final long ALWAYS = Long.MIN_VALUE / 2;
 
@@ -101,20 +107,49 @@ final class ScheduleRules {
 				addUnknown(asked);
 				asked = event;
 			}
-			else if (event.kind() == Event.Kind.RESCHEDULED) {
-				boolean lost = this.disturbances.stream().anyMatch((fault) -> fault.mayLoseCommitOf(event.at()));
-				this.changes.put(Objects.requireNonNull(event.tick()), new Change(
-						lost ? null : OperatedJob.Schedule.of(Objects.requireNonNull(event.token())), event.at()));
+			else if (event.kind() == Event.Kind.RESCHEDULED && asked != null) {
+				if (this.disturbances.stream().anyMatch((fault) -> fault.mayLoseCommitOf(event.at()))) {
+					addUnknown(asked);
+				}
+				else {
+					addChange(asked, event);
+				}
 				asked = null;
 			}
 		}
 		addUnknown(asked);
 	}
 
+	/**
+	 * One that does not hold yet is replaced: what held before goes on to.
+	 */
+	private void addChange(Event asked, Event answer) {
+		NavigableMap<Instant, Change> pending = pending(asked);
+		if (!pending.isEmpty()) {
+			Instant from = pending.firstKey();
+			boolean replaced = pending.get(from).schedule() != null && from.isAfter(time(answer.at() + NEAR));
+			pending.clear();
+			this.changes.put(from, new Change(replaced ? changeAt(from).schedule() : null, answer.at()));
+		}
+		this.changes.put(Objects.requireNonNull(answer.tick()),
+				new Change(OperatedJob.Schedule.of(Objects.requireNonNull(answer.token())), answer.at()));
+	}
+
 	private void addUnknown(@Nullable Event asked) {
 		if (asked != null) {
-			this.changes.put(Instant.ofEpochMilli(asked.at() + this.offset + AHEAD), new Change(null, asked.at()));
+			NavigableMap<Instant, Change> pending = pending(asked);
+			Instant from = pending.isEmpty() ? time(asked.at() + AHEAD) : pending.firstKey();
+			pending.clear();
+			this.changes.put(from, new Change(null, asked.at()));
 		}
+	}
+
+	private NavigableMap<Instant, Change> pending(Event asked) {
+		return this.changes.tailMap(time(asked.at() - NEAR), false);
+	}
+
+	private Instant time(long at) {
+		return Instant.ofEpochMilli(at + this.offset);
 	}
 
 	private Change changeAt(Instant tick) {

@@ -94,6 +94,31 @@ class ScheduleRulesTests {
 	}
 
 	@Test
+	void changeThatDoesNotHoldYetIsReplaced() {
+		run(KEY, 3, 3, 55);
+		this.history.say(Event.Kind.RESCHEDULING, "a", KEY, null, 1L, 9_900);
+		this.history.say(Event.Kind.RESCHEDULED, "a", KEY, CHANGE, 1L, 10_000);
+		run(KEY, 56, 5, 120);
+		assertThat(violations()).isNotEmpty();
+		this.history.say(Event.Kind.RESCHEDULING, "b", KEY, null, 1L, 24_900);
+		this.history.say(Event.Kind.RESCHEDULED, "b", KEY, at(55), 1L, 25_000);
+		assertThat(violations()).isEmpty();
+		assertThat(this.history.acts()).containsEntry(Act.OTHER_SCHEDULE, 2);
+		this.recorded.remove(new Execution(KEY, at(48)));
+		assertThat(violations()).singleElement().asString().startsWith("Nobody ran the tick 2026-11-22T12:00:48Z");
+	}
+
+	@Test
+	void orderWithoutAnswerMayHaveReplacedAChange() {
+		annotatedThenOther();
+		this.history.say(Event.Kind.RESCHEDULING, "b", KEY, null, 1L, 25_000);
+		this.history.start("b", KEY, at(45));
+		assertThat(violations()).isEmpty();
+		this.history.start("b", KEY, at(37));
+		assertThat(violations()).singleElement().asString().startsWith("No tick of the schedule */3 ");
+	}
+
+	@Test
 	void missedTickOfAVersionIsFound() {
 		run(OperatedJob.VERSIONED, 4, 4, 120);
 		assertThat(violations()).isEmpty();
