@@ -51,15 +51,6 @@ public record JobName(String namespace, String key) {
 	}
 
 	/**
-	 * Return the name of a job of the ledger.
-	 * @param job the job
-	 * @return its name
-	 */
-	public static JobName of(LedgerJob job) {
-		return new JobName(job.namespace(), job.key());
-	}
-
-	/**
 	 * Read a name that begins with a namespace.
 	 * @return the name, or {@code null} if the text has no namespace
 	 */
