@@ -25,6 +25,7 @@ import java.util.NavigableMap;
 import java.util.Objects;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.stream.IntStream;
 
 import org.jspecify.annotations.Nullable;
 
@@ -172,9 +173,9 @@ final class ScheduleRules {
 	}
 
 	/**
-	 * From the first run on each tick is executed, unless there was a fault at its time
-	 * or when its schedule was to be learned. The last ones are not asked for, as the
-	 * instances stop then.
+	 * From the first run of a complete fleet on each tick is executed, unless there was a
+	 * fault at its time or when its schedule was to be learned. The last ones are not
+	 * asked for, as the instances stop then.
 	 */
 	private void checkMissed(String key) {
 		long end = this.events.stream().mapToLong(Event::at).max().orElse(0) - Disturbance.RECOVERY;
@@ -183,6 +184,7 @@ final class ScheduleRules {
 			.mapToLong(Event::at)
 			.min()
 			.orElse(end);
+		begin = Math.max(begin, complete());
 		for (long second = (begin + this.offset) / 1000 + 1; second * 1000 - this.offset <= end; second++) {
 			Instant tick = Instant.ofEpochSecond(second);
 			Change change = OTHERS.containsKey(key) ? new Change(OTHERS.get(key), ALWAYS) : changeAt(tick);
@@ -195,6 +197,18 @@ final class ScheduleRules {
 				}
 			}
 		}
+	}
+
+	/**
+	 * Return when there was an instance at each place: one that is alone may be drained.
+	 */
+	private long complete() {
+		return IntStream.range(0, Fleet.SIZE)
+			.mapToObj(Fleet::name)
+			.flatMap((place) -> this.events.stream().filter((event) -> event.instance().startsWith(place)).limit(1))
+			.mapToLong(Event::at)
+			.max()
+			.orElse(0);
 	}
 
 	/**

@@ -124,6 +124,11 @@ class ScheduleRulesTests {
 		assertThat(violations()).isEmpty();
 		this.recorded.remove(new Execution(OperatedJob.VERSIONED, at(84)));
 		assertThat(violations()).singleElement().asString().startsWith("Nobody ran the tick 2026-11-22T12:01:24Z");
+		// While one instance is alone it may be drained
+		this.history.say(Event.Kind.TRIED, Fleet.name(0) + 1, Job.SESSION, 10_000);
+		assertThat(violations()).hasSize(1);
+		this.history.say(Event.Kind.TRIED, Fleet.name(2) + 1, Job.SESSION, 85_000);
+		assertThat(violations()).isEmpty();
 	}
 
 	@Test
