@@ -47,6 +47,11 @@ final class Simulation {
 
 	private static final int MOST_WAITING = 6;
 
+	/**
+	 * How much may be done for each step, most of which asks no server.
+	 */
+	private static final int MOST_EVENTS_OF_STEP = 300;
+
 	private final Random random;
 
 	private final PriorityQueue<Event> events = new PriorityQueue<>(
@@ -61,6 +66,8 @@ final class Simulation {
 	private long order;
 
 	private long steps;
+
+	private long performed;
 
 	private int depth;
 
@@ -143,6 +150,9 @@ final class Simulation {
 			this.caller = null;
 			next.perform();
 			this.afterEach.run();
+			if (++this.performed > MOST_EVENTS_OF_STEP * this.mostSteps) {
+				violate("nothing is done over and over again");
+			}
 		}
 		this.depth--;
 		this.soonest = outer;

@@ -37,6 +37,14 @@ final class World {
 
 	private static final Duration SECOND = Duration.ofSeconds(1);
 
+	/**
+	 * How much time a step takes at least, in the long run: who asks the server over and
+	 * over again has no time to keep a promise.
+	 */
+	private static final Duration STEP = Duration.ofMillis(450);
+
+	private static final Duration STEP_OF_CANDIDATES = Duration.ofMillis(180);
+
 	private static final RequestDetail.Interval RATE = new RequestDetail.Interval(SimulatedMethods.INTERVAL,
 			RequestDetail.Interval.Counted.FROM_BEGIN);
 
@@ -79,6 +87,11 @@ final class World {
 		this.simulation.afterEach(this.promises::checkAlways);
 		while (this.simulation.isGoingOn()) {
 			this.simulation.pass(SECOND.toNanos());
+		}
+		Duration least = (this.electing ? STEP_OF_CANDIDATES : STEP).multipliedBy(this.simulation.steps());
+		if (this.simulation.now() < least.toNanos()) {
+			this.simulation.violate("the server is asked now and then, and not " + this.simulation.steps()
+					+ " times in " + Duration.ofNanos(this.simulation.now()));
 		}
 	}
 
