@@ -109,10 +109,11 @@ final class World {
 	}
 
 	/**
-	 * What was killed or shut down is started again.
+	 * What was killed or shut down is started again, in the calm after minutes: the
+	 * others do without it.
 	 */
 	private void replace(int place) {
-		if (this.instances.get(place).isDead()) {
+		if (this.instances.get(place).isDead() && (this.weather.isStorm() || this.simulation.chance(100))) {
 			this.instances.set(place, create(place));
 		}
 	}
