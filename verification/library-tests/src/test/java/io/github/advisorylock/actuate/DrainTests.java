@@ -190,6 +190,17 @@ class DrainTests {
 		}
 	}
 
+	@Test
+	void instanceThatWasAskedItselfIsResumedByAnotherOne() {
+		try (OperatedApplication second = start("shop-2"); OperatedApplication first = start("shop-1")) {
+			await().until(() -> instances(first).containsAll(List.of("shop-1", "shop-2")));
+			assertThat(post(second, "drained", "shop-2").statusCode()).isEqualTo(200);
+			assertRefuses(second);
+			assertThat(post(first, "resumed", "shop-2").statusCode()).isEqualTo(200);
+			await().until(() -> second.bean(Jobs.class).report().executed());
+		}
+	}
+
 	/**
 	 * A context that comes after it in its process is another one, from its first run on.
 	 */
@@ -206,6 +217,9 @@ class DrainTests {
 			try (OperatedApplication next = start("shop-2")) {
 				assertThat(next.bean(Jobs.class).report().executed()).isTrue();
 				late.rollback();
+				await().until(() -> instance(next, "shop-2").get("state").equals("alive"));
+				assertThat(instance(next, "shop-2")).doesNotContainKey("drainedAt");
+				assertThat(next.bean(Jobs.class).report().executed()).isTrue();
 			}
 		}
 	}

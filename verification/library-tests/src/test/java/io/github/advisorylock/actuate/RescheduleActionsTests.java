@@ -113,6 +113,9 @@ class RescheduleActionsTests {
 		assertThat(next).hasSize(5).allMatch((time) -> time.endsWith("-02-01T04:00:00Z")).doesNotHaveDuplicates();
 		assertThat(preview("report", "cron=").<List<String>>read("$.next")).hasSize(5)
 			.allMatch((time) -> time.endsWith("-01-01T03:00:00Z"));
+		Instant earliest = Instant.now().plusSeconds(29);
+		assertThat(preview("report", "cron=" + encode("* * * * * *")).<List<String>>read("$.next")).hasSize(5)
+			.allSatisfy((time) -> assertThat(Instant.parse(time)).isAfter(earliest));
 		List<String> calls = preview("rate", "interval=PT10M").read("$.next");
 		assertThat(Duration.between(Instant.parse(calls.get(0)), Instant.parse(calls.get(1))))
 			.isEqualTo(Duration.ofMinutes(10));

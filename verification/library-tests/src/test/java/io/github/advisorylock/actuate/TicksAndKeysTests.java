@@ -22,8 +22,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
 
+import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.annotation.Once;
 import io.github.advisorylock.annotation.SingleRunner;
+import io.github.advisorylock.testsupport.ForeignSession;
 import io.github.advisorylock.testsupport.TestPostgres;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -145,7 +147,16 @@ class TicksAndKeysTests {
 	@Test
 	void jobThatIsNoMoreIsForgottenButNoneOfThisInstance() {
 		TestPostgres.execute("INSERT INTO operated_job (namespace, key, last_tick) VALUES ('shop', 'gone', now())");
+		TestPostgres.execute("INSERT INTO operated_schedule (namespace, key, expression, zone, effective_at) "
+				+ "VALUES ('shop', 'gone', '* * * * * *', 'UTC', now())");
+		try (ForeignSession running = ForeignSession.holding(AdvisoryLockKey.of("shop", "gone"))) {
+			assertThat(one("gone").<List<String>>read("$.job.actions")).contains("paused").doesNotContain("forgotten");
+			assertRefused(application.setState("gone", "forgotten"), "it runs");
+		}
 		assertThat(application.setState("gone", "forgotten").statusCode()).isEqualTo(200);
+		assertThat(TestPostgres.query("SELECT key FROM operated_schedule WHERE key = 'gone'"))
+			.as("would hold for a job that comes under this key later")
+			.isEmpty();
 		assertThat(application.get(EndpointAnswer.ALL + "/gone").statusCode()).isEqualTo(404);
 		assertRefused(application.setState("future", "forgotten"), "has a method on this instance");
 		assertThat(audited("gone")).containsExactly("ADVISORY_LOCK_FORGOTTEN");
