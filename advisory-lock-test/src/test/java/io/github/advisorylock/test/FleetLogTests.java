@@ -56,7 +56,7 @@ class FleetLogTests {
 	@Test
 	void failureSaysWhatTheWorkThrew(Fleet fleet) {
 		willThrow(new IllegalStateException("no money")).given(this.ledgers).write("billing");
-		assertThat(play(fleet, 1)).doesNotHaveDuplicates()
+		assertThat(play(fleet, 2)).doesNotHaveDuplicates()
 			.anySatisfy((line) -> assertThat(line).contains("'billing' fails with", "no money"));
 	}
 
