@@ -20,6 +20,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 
+import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.test.fleet.Billing;
 import io.github.advisorylock.test.fleet.FleetApplication;
 import io.github.advisorylock.test.fleet.Jobs;
@@ -29,7 +30,9 @@ import org.junit.jupiter.api.Test;
 import org.springframework.test.context.ContextConfiguration;
 import org.springframework.test.context.bean.override.mockito.MockitoBean;
 
+import static io.github.advisorylock.test.LockAssertions.assertThatLock;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.mockito.BDDMockito.willThrow;
 
 /**
@@ -58,6 +61,15 @@ class FleetLogTests {
 		willThrow(new IllegalStateException("no money")).given(this.ledgers).write("billing");
 		assertThat(play(fleet, 2)).doesNotHaveDuplicates()
 			.anySatisfy((line) -> assertThat(line).contains("'billing' fails with", "no money"));
+	}
+
+	@Test
+	void rateThatIsNotRunAnyMoreFailsWithSinceWhen(Fleet fleet) {
+		fleet.advanceBy(Duration.ofMinutes(65));
+		fleet.locks().answer("sync", LockOutcome.BUSY);
+		fleet.advanceBy(Duration.ofHours(1));
+		assertThatExceptionOfType(AssertionError.class).isThrownBy(() -> assertThatLock("sync").hasRunOncePerInterval())
+			.withMessageContaining("from 2026-01-01T01:00:00Z to 2026-01-01T02:05:00Z it did not run");
 	}
 
 	private static List<String> play(Fleet fleet, long seed) {
