@@ -22,6 +22,7 @@ import java.util.stream.IntStream;
 
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.LeaderElection;
+import io.github.advisorylock.LockInstance;
 import io.github.advisorylock.testsupport.LockContextRunner;
 import io.github.advisorylock.testsupport.TestPostgres;
 import org.awaitility.Awaitility;
@@ -149,6 +150,29 @@ class ShardMembersTests {
 			});
 			assertThat(occurrences(output, later ? DIVIDED : UNDIVIDED)).isOne();
 		});
+	}
+
+	/**
+	 * An operator has it begin nothing: it keeps its session.
+	 */
+	@Test
+	void drainedInstanceHasNoShareUntilItIsDrainedNoLonger() {
+		this.application.run((first) -> this.application.run((second) -> {
+			awaitShares(first, 4, second, 4);
+			LockInstance instance = first.getBean(LockInstance.class);
+			instance.drain(this, true);
+			awaitShares(first, 0, second, 8);
+			IntStream.range(0, 8).forEach((shard) -> assertThat(holders("outbox#" + shard)).hasSize(1));
+			instance.drain(this, false);
+			awaitShares(first, 4, second, 4);
+			assertThat(shards(first, 8)).doesNotContainAnyElementsOf(shards(second, 8));
+		}));
+	}
+
+	private static void awaitShares(ApplicationContext first, int ofFirst, ApplicationContext second, int ofSecond) {
+		Awaitility.await()
+			.until(() -> List.of(shards(first, 8).size(), shards(second, 8).size()),
+					List.of(ofFirst, ofSecond)::equals);
 	}
 
 	private static int occurrences(CapturedOutput output, String message) {
