@@ -164,7 +164,8 @@ final class Elector {
 			}
 		}
 		catch (Throwable ex) {
-			candidates.forEach((candidate) -> candidate.fail(ex));
+			candidates.forEach(LeaderRole::beginAnew);
+			candidates.get(0).fail(ex, candidates.size() - 1);
 		}
 	}
 
@@ -173,7 +174,7 @@ final class Elector {
 			role.advance();
 		}
 		catch (Throwable ex) {
-			role.fail(ex);
+			role.fail(ex, 0);
 		}
 	}
 

@@ -345,19 +345,25 @@ final class LeaderRole {
 	/**
 	 * Begin anew after a failure of any kind. A lock that may have been granted is given
 	 * back: nobody leads by it.
+	 * @param others how many roles have failed along with this one, whose word is enough
 	 */
-	void fail(Throwable failure) {
-		this.state = State.FOLLOWER;
-		this.seen = null;
-		this.due = this.ticker.nanoTime() + Math.min(this.interval, 5 * RETRY);
-		this.leadership.end();
+	void fail(Throwable failure, int others) {
+		beginAnew();
 		if (this.failing) {
 			logger.debug("Failed again to campaign for role '" + this.name + "'", failure);
 		}
 		else {
-			this.failing = true;
-			SafeTask.warn(logger, "Failed to campaign for role '" + this.name + "', will try again", failure);
+			SafeTask.warn(logger, "Failed to campaign for role '" + this.name + "'"
+					+ ((others > 0) ? " and " + others + " more" : "") + ", will try again", failure);
 		}
+		this.failing = true;
+	}
+
+	void beginAnew() {
+		this.state = State.FOLLOWER;
+		this.seen = null;
+		this.due = this.ticker.nanoTime() + Math.min(this.interval, 5 * RETRY);
+		this.leadership.end();
 	}
 
 	private void handOver() {

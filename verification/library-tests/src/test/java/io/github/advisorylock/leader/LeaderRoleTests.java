@@ -317,7 +317,7 @@ class LeaderRoleTests {
 	@Test
 	void failureEndsTheTermAndTheLockIsGivenBack() {
 		lead();
-		assertDueWithin(() -> this.role.fail(new IllegalStateException("expected")), Duration.ofSeconds(1),
+		assertDueWithin(() -> this.role.fail(new IllegalStateException("expected"), 0), Duration.ofSeconds(1),
 				Duration.ofSeconds(1));
 		assertThat(this.events).hasSize(2);
 		assertThat(ForeignSession.isHeld(KEY)).isTrue();
@@ -330,11 +330,11 @@ class LeaderRoleTests {
 	@Test
 	void failuresInARowAreWarnedOfOnce() {
 		try (LogRecorder log = recordLog()) {
-			this.role.fail(new IllegalStateException("expected"));
-			this.role.fail(new IllegalStateException("expected"));
+			this.role.fail(new IllegalStateException("expected"), 0);
+			this.role.fail(new IllegalStateException("expected"), 0);
 			assertThat(log.messages()).containsExactly("Failed to campaign for role 'role', will try again");
 			busy("");
-			this.role.fail(new IllegalStateException("expected"));
+			this.role.fail(new IllegalStateException("expected"), 0);
 			assertThat(log.messages()).hasSize(2);
 		}
 	}
@@ -376,7 +376,7 @@ class LeaderRoleTests {
 			faulty.failAfter("execute", "pg_advisory_unlock", failure);
 			resigned.leadership().resign();
 			assertThatExceptionOfType(OutOfMemoryError.class).isThrownBy(resigned::advance).isSameAs(failure);
-			resigned.fail(failure);
+			resigned.fail(failure, 0);
 			long before = System.nanoTime();
 			resigned.advance();
 			assertThat(resigned.isOut()).isTrue();

@@ -55,6 +55,8 @@ class ShardMembersTests {
 
 	private static final String UNDIVIDED = "Another instance leads role 'outbox' in shards, and this one runs for it undivided";
 
+	private static final String BLIND = TestPostgres.url().replaceFirst("/[^/?]+\\?", "/blind?");
+
 	private final ApplicationContextRunner application = LockContextRunner.create()
 		.withPropertyValues("advisory-lock.session.heartbeat=100ms", "advisory-lock.session.dead-client-timeout=600ms");
 
@@ -62,8 +64,7 @@ class ShardMembersTests {
 	static void createDatabase() {
 		TestPostgres.execute("CREATE ROLE blind LOGIN PASSWORD 'blind'");
 		TestPostgres.execute("CREATE DATABASE blind OWNER blind");
-		TestPostgres.execute(TestPostgres.url().replaceFirst("/[^/?]+\\?", "/blind?"),
-				"REVOKE EXECUTE ON FUNCTION pg_catalog.string_agg(text, text) FROM PUBLIC");
+		TestPostgres.execute(BLIND, "REVOKE EXECUTE ON FUNCTION pg_catalog.string_agg(text, text) FROM PUBLIC");
 	}
 
 	@AfterAll
@@ -104,6 +105,22 @@ class ShardMembersTests {
 			shards(first);
 			Awaitility.await().until(() -> shards(first).equals(List.of(0)));
 			assertThat(output.toString()).containsOnlyOnce(UNKNOWN);
+		});
+	}
+
+	@Test
+	void lookThatFailsIsToldOnceForAllShards(CapturedOutput output) {
+		ApplicationContextRunner blind = this.application.withPropertyValues(
+				"spring.datasource.url=" + TestPostgres.url().replaceFirst("/[^/?]+\\?.*", "/blind"),
+				"spring.datasource.username=blind", "spring.datasource.password=blind");
+		TestPostgres.execute(BLIND, "REVOKE EXECUTE ON FUNCTION pg_catalog.pg_try_advisory_lock(bigint) FROM PUBLIC");
+		blind.run((first) -> {
+			shards(first, 8);
+			Awaitility.await().until(() -> output.toString().contains("Failed to campaign for role"));
+			TestPostgres.execute(BLIND, "GRANT EXECUTE ON FUNCTION pg_catalog.pg_try_advisory_lock(bigint) TO PUBLIC");
+			Awaitility.await().until(() -> shards(first, 8).size() == 8);
+			assertThat(output.toString()).containsOnlyOnce("Failed to campaign")
+				.containsPattern("role 'outbox#\\d' and 8 more, will try again");
 		});
 	}
 
