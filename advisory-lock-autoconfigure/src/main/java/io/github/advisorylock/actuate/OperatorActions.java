@@ -272,8 +272,8 @@ final class OperatorActions {
 					+ "'");
 		}
 		boolean recorded = false;
-		for (OperatorActions database : (instance.indexOf('\0') < 0) ? recording : List.<OperatorActions>of()) {
-			recorded |= database.registry.ledger().drain(instance, drain ? user : null);
+		for (OperatorActions database : recording) {
+			recorded |= instance.indexOf('\0') < 0 && database.registry.ledger().drain(instance, drain ? user : null);
 		}
 		if (itself) {
 			own.drain(LockInstance.class, drain && !recorded);
