@@ -471,7 +471,7 @@ class AdvisoryLockRegistryTests extends AbstractLockTests {
 	@Test
 	void twentyWaitersAskDatabaseAsOneDoes() throws Exception {
 		AdvisoryLockRegistry counted = new AdvisoryLockRegistry(createTemplate(this.pool, this.transactionManager,
-				new DriverManagerDataSource(CountingSocketFactory.addTo(TestPostgres.url()))));
+				new DriverManagerDataSource(CountingSocketFactory.addTo(TestPostgres.url(), "waiters"))));
 		try (ForeignSession holder = ForeignSession.holding(ORDERS)) {
 			CountDownLatch waiting = new CountDownLatch(20);
 			IntStream.range(0, 20).forEach((i) -> this.threads.submit(() -> {
@@ -485,10 +485,10 @@ class AdvisoryLockRegistryTests extends AbstractLockTests {
 			assertThat(waiting.await(Patience.SECONDS, TimeUnit.SECONDS)).isTrue();
 			// each may ask once as it comes
 			Pause.of(Duration.ofSeconds(1));
-			long before = CountingSocketFactory.roundTrips();
+			long before = CountingSocketFactory.roundTrips("waiters");
 			long start = System.nanoTime();
 			Pause.of(Duration.ofSeconds(2));
-			long asked = CountingSocketFactory.roundTrips() - before;
+			long asked = CountingSocketFactory.roundTrips("waiters") - before;
 			long tenths = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - start) / 100;
 			// one that waits asks some ten times a second, twenty that do so alone two
 			// hundred times

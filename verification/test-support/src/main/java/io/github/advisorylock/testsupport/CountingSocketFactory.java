@@ -24,10 +24,14 @@ import java.io.OutputStream;
 import java.net.InetAddress;
 import java.net.Socket;
 import java.time.Duration;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 
 import javax.net.SocketFactory;
+
+import org.jspecify.annotations.Nullable;
 
 /**
  * Counts the driver's sockets, their round trips, which is how often something was sent
@@ -42,13 +46,32 @@ public class CountingSocketFactory extends SocketFactory {
 
 	private static final AtomicLong STATEMENTS = new AtomicLong();
 
+	private static final Map<String, AtomicLong> ROUND_TRIPS_BY_NAME = new ConcurrentHashMap<>();
+
 	private static volatile long delayNanos;
+
+	private final AtomicLong roundTrips;
+
+	/**
+	 * Create sockets that are counted together.
+	 * @param name whose they are, {@code null} for nobody's
+	 */
+	public CountingSocketFactory(@Nullable String name) {
+		this.roundTrips = (name != null) ? roundTripsBy(name) : new AtomicLong();
+	}
 
 	/**
 	 * Have the connections of a JDBC URL use such sockets.
 	 */
 	public static String addTo(String url) {
 		return url + (url.contains("?") ? "&" : "?") + "socketFactory=" + CountingSocketFactory.class.getName();
+	}
+
+	/**
+	 * Have the connections of a JDBC URL use such sockets, and count them by themselves.
+	 */
+	public static String addTo(String url, String name) {
+		return addTo(url) + "&socketFactoryArg=" + name;
 	}
 
 	/**
@@ -63,6 +86,17 @@ public class CountingSocketFactory extends SocketFactory {
 	 */
 	public static long roundTrips() {
 		return ROUND_TRIPS.get();
+	}
+
+	/**
+	 * Return how many round trips there have been on the connections of a name.
+	 */
+	public static long roundTrips(String name) {
+		return roundTripsBy(name).get();
+	}
+
+	private static AtomicLong roundTripsBy(String name) {
+		return ROUND_TRIPS_BY_NAME.computeIfAbsent(name, (key) -> new AtomicLong());
 	}
 
 	/**
@@ -83,7 +117,7 @@ public class CountingSocketFactory extends SocketFactory {
 	@Override
 	public Socket createSocket() {
 		SOCKETS.incrementAndGet();
-		return new CountingSocket();
+		return new CountingSocket(this.roundTrips);
 	}
 
 	@Override
@@ -114,6 +148,12 @@ public class CountingSocketFactory extends SocketFactory {
 		private final AtomicBoolean sent = new AtomicBoolean();
 
 		private final Messages messages = new Messages();
+
+		private final AtomicLong roundTrips;
+
+		private CountingSocket(AtomicLong roundTrips) {
+			this.roundTrips = roundTrips;
+		}
 
 		@Override
 		public OutputStream getOutputStream() throws IOException {
@@ -160,6 +200,7 @@ public class CountingSocketFactory extends SocketFactory {
 		private void count() {
 			if (this.sent.getAndSet(false)) {
 				ROUND_TRIPS.incrementAndGet();
+				this.roundTrips.incrementAndGet();
 				Pause.of(Duration.ofNanos(delayNanos));
 			}
 		}
