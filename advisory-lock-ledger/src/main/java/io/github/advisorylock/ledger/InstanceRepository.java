@@ -87,18 +87,21 @@ final class InstanceRepository {
 	 * Return whether another instance that lives has the name of this one.
 	 */
 	boolean hasNamesake(String namespace) {
-		return ask("SELECT EXISTS (" + JobStatements.NAMESAKE + ")", namespace);
+		return ask(JobStatements.NAMESAKE, namespace);
 	}
 
 	/**
 	 * Return whether an operator has this instance begin no run.
 	 */
 	boolean isDrained(String namespace) {
-		return ask(JobStatements.IS_DRAINED, namespace);
+		return ask(JobStatements.DRAINED, namespace);
 	}
 
-	private boolean ask(String sql, String namespace) {
-		return this.connections.apart((apart) -> statement(apart, namespace, sql).query(Boolean.class).single());
+	private boolean ask(String instance, String namespace) {
+		return this.connections
+			.apart((apart) -> statement(apart, namespace, "SELECT EXISTS (" + instance + ")").param("home", namespace)
+				.query(Boolean.class)
+				.single());
 	}
 
 	/**

@@ -229,12 +229,11 @@ final class JobStatements {
 					""";
 
 	/**
-	 * Ask whether an operator has this instance begin no run.
+	 * This instance, if an operator has it begin no run.
 	 */
-	static final String IS_DRAINED = """
-			SELECT EXISTS (SELECT FROM {instance} i WHERE i.namespace = :namespace AND i.instance = :instance
-			  AND i.born_at = CAST(:born AS timestamptz) AND i.stopped_at IS NULL AND i.drained_at IS NOT NULL)
-			""";
+	static final String DRAINED = """
+			SELECT FROM {instance} i WHERE i.namespace = :home AND i.instance = :instance
+			      AND i.born_at = CAST(:born AS timestamptz) AND i.stopped_at IS NULL AND i.drained_at IS NOT NULL""";
 
 	/**
 	 * Say that an instance ends in order.

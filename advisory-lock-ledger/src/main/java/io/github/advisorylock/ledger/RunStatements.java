@@ -70,8 +70,7 @@ record RunStatements(String decide, String begin, String end, String result, Str
 	private static final String DECIDE = """
 			WITH decision AS MATERIALIZED (
 			  SELECT CAST(CASE
-			    WHEN :drainable AND EXISTS (SELECT FROM {instance} i WHERE i.namespace = :home AND i.instance = :instance
-			      AND i.born_at = CAST(:born AS timestamptz) AND i.stopped_at IS NULL AND i.drained_at IS NOT NULL) THEN 'DRAINED'
+			    WHEN :drainable AND EXISTS ({drained}) THEN 'DRAINED'
 			    WHEN (SELECT p.paused_at IS NOT NULL FROM {pause} p WHERE p.namespace = :namespace
 			      AND (p.key = :key OR (:pausable AND p.key = '')) ORDER BY p.key DESC LIMIT 1) THEN 'PAUSED'
 			    WHEN :backfilled AND NOT EXISTS (SELECT FROM {backfill} b WHERE b.namespace = :namespace AND b.key = :key
@@ -279,8 +278,8 @@ record RunStatements(String decide, String begin, String end, String result, Str
 	private static final String SAVEPOINT = "SAVEPOINT advisory_lock_run";
 
 	static RunStatements of(LedgerTables tables) {
-		return new RunStatements(tables.in(DECIDE), tables.in(BEGIN), tables.in(END), tables.in(RESULT),
-				tables.in(HANG));
+		return new RunStatements(tables.in(DECIDE.replace("{drained}", JobStatements.DRAINED)), tables.in(BEGIN),
+				tables.in(END), tables.in(RESULT), tables.in(HANG));
 	}
 
 	/**
