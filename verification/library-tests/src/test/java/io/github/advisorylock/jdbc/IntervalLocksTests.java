@@ -20,6 +20,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -37,6 +38,7 @@ import io.github.advisorylock.jdbc.LockSessionSettings.WhenLost;
 import io.github.advisorylock.log.LockLog;
 import io.github.advisorylock.support.RequestDetail.Interval;
 import io.github.advisorylock.support.RequestDetail.Interval.Counted;
+import io.github.advisorylock.testsupport.ForeignSession;
 import io.github.advisorylock.testsupport.LogRecorder;
 import io.github.advisorylock.testsupport.Patience;
 import io.github.advisorylock.testsupport.SettableTicker;
@@ -293,6 +295,64 @@ class IntervalLocksTests extends AbstractLockTests {
 		assertThat(this.events).isEmpty();
 	}
 
+	/**
+	 * The server has shared the lock, and the thread of the session is kept from saying
+	 * so: the same session would be granted the lock once more, and nobody release the
+	 * shared one.
+	 */
+	@Test
+	void callAfterAnIntervalWhoseLockIsStillBeingSharedDoesNotTakeItOnceMore() throws Exception {
+		LockSession session = session("slow",
+				new LockSessionSettings(SETTINGS.heartbeat(), Duration.ofMillis(300), WhenLost.INTERRUPT));
+		PostgresAdvisoryLockTemplate slow = instance(session);
+		CountDownLatch committed = new CountDownLatch(1);
+		CountDownLatch tried = new CountDownLatch(1);
+		LockRequest request = request(LockScope.TRANSACTION).with(RATE);
+		try {
+			Future<LockOutcome> run = this.threads.submit(() -> slow.execute(request, (lock) -> {
+				CountDownLatch busy = new CountDownLatch(1);
+				keepBusy(session, busy, committed);
+				busy.await();
+				keepBusy(session, busy, tried);
+				return this.runs.incrementAndGet();
+			}).outcome());
+			Awaitility.await().until(() -> this.runs.get() == 1 && !ForeignSession.isHeld(KEY));
+			committed.countDown();
+			assertThat(run.get(Patience.SECONDS, TimeUnit.SECONDS)).isEqualTo(LockOutcome.EXECUTED);
+			Awaitility.await()
+				.untilAsserted(() -> assertThat(TestPostgres.query(
+						"SELECT mode FROM pg_locks WHERE objid = " + Integer.toUnsignedString(lockOf(RATE).objectId())))
+					.containsExactly("ShareLock"));
+			this.ticker.pass(Duration.ofMillis(900));
+			Future<LockOutcome> next = this.threads.submit(() -> run(slow, request));
+			assertThat(next.get(Patience.SECONDS, TimeUnit.SECONDS)).isEqualTo(LockOutcome.TOO_SOON);
+		}
+		finally {
+			committed.countDown();
+			tried.countDown();
+		}
+		this.ticker.passUntil(() -> run(slow, request) == LockOutcome.EXECUTED);
+		this.ticker.advance(Duration.ofMillis(900));
+		assertThat(TestPostgres.locks()).isEmpty();
+	}
+
+	/**
+	 * Have the thread of a session wait, with what it was given since it was free.
+	 */
+	private static void keepBusy(LockSession session, CountDownLatch begun, CountDownLatch end) {
+		Hold none = new Hold.OfTick(AdvisoryLockKey.of("none"), LockMode.EXCLUSIVE, () -> {
+		});
+		session.share(new SessionCommand.ShareTick(none, none), () -> {
+			begun.countDown();
+			try {
+				end.await();
+			}
+			catch (InterruptedException ex) {
+				throw new IllegalStateException(ex);
+			}
+		});
+	}
+
 	@Test
 	void runIsNotLostWhereNothingCanRememberAndThatIsSaidOnce() {
 		LockSession unreachable = new LockSession(new DriverManagerDataSource("jdbc:postgresql://127.0.0.1:1/none"),
@@ -353,10 +413,14 @@ class IntervalLocksTests extends AbstractLockTests {
 	}
 
 	private PostgresAdvisoryLockTemplate instance(String application) {
+		return instance(session(application, SETTINGS));
+	}
+
+	private LockSession session(String application, LockSessionSettings settings) {
 		LockSession session = new LockSession(() -> new DriverManagerDataSource(TestPostgres.url()), application, null,
-				SETTINGS, ServerJudge.NONE, this.events::add, this.ticker.threads());
+				settings, ServerJudge.NONE, this.events::add, this.ticker.threads());
 		this.sessions.add(session);
-		return instance(session);
+		return session;
 	}
 
 	private PostgresAdvisoryLockTemplate instance(LockSession session) {
