@@ -247,6 +247,14 @@ class InstancePresenceTests extends AbstractLedgerTests {
 					"often " + Jobs.class.getName() + ".often TRANSACTION "
 							+ "[{\"type\":\"fixedDelay\",\"interval\":\"PT1H\"}] NONE");
 			assertThat(TestPostgres.query("SELECT lock FROM presence.al_job WHERE lock NOT LIKE '%:1'")).isEmpty();
+			// what it says of its methods once is not forgotten with its next word
+			context.getBean(InstancePresence.class).gained("reports", 775);
+			Awaitility.await()
+				.untilAsserted(() -> assertThat(TestPostgres
+					.query("SELECT schedules FROM presence.al_instance WHERE terms = ARRAY[775]::bigint[]"))
+					.singleElement()
+					.asString()
+					.contains("\"often\": \"fixedDelay PT1H\"", "\"nightly\": \"cron 0 0 3 * * * Europe/Berlin"));
 		});
 		assertThat(TestPostgres.query("SELECT instance FROM presence.al_instance WHERE stopped_at IS NOT NULL"))
 			.containsExactly(new LockInstance(null).name());
