@@ -86,6 +86,8 @@ public final class Fleet {
 
 	private boolean databaseDown;
 
+	private int outages;
+
 	private long seed;
 
 	/**
@@ -287,11 +289,13 @@ public final class Fleet {
 	}
 
 	/**
-	 * Have the database crash: all locks are lost, and nothing can be asked until it is
-	 * up again. What the ledger has is kept.
+	 * Have the database crash: all locks are lost, no transaction that is under way can
+	 * be committed, and nothing can be asked until it is up again. What the ledger has is
+	 * kept.
 	 */
 	public void databaseDown() {
 		this.databaseDown = true;
+		this.outages++;
 		log("the database is down");
 		this.instances.stream()
 			.filter((instance) -> !instance.hasEnded())
@@ -308,6 +312,13 @@ public final class Fleet {
 
 	boolean isDatabaseDown() {
 		return this.databaseDown;
+	}
+
+	/**
+	 * Return how often the database has gone down.
+	 */
+	int outages() {
+		return this.outages;
 	}
 
 	/**

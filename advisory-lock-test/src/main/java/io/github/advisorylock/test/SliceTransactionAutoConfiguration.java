@@ -22,6 +22,7 @@ import io.github.advisorylock.annotation.SingleRunnerAnnotationBeanPostProcessor
 import io.github.advisorylock.autoconfigure.AdvisoryLockAutoConfiguration;
 import io.github.advisorylock.autoconfigure.AdvisoryLockProperties;
 
+import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.autoconfigure.AutoConfigureBefore;
@@ -58,8 +59,8 @@ final class SliceTransactionAutoConfiguration {
 	@Bean({ "advisoryLockTransactionManager", "transactionManager" })
 	@Primary
 	@ConditionalOnMissingBean(TransactionManager.class)
-	UnboundTransactionManager advisoryLockTransactionManager() {
-		return new UnboundTransactionManager();
+	UnboundTransactionManager advisoryLockTransactionManager(ObjectProvider<Fleet> fleet) {
+		return new UnboundTransactionManager(fleet.getIfAvailable());
 	}
 
 	/**
@@ -69,7 +70,8 @@ final class SliceTransactionAutoConfiguration {
 	@Bean
 	@ConditionalOnBean(UnboundTransactionManager.class)
 	static SmartInitializingSingleton advisoryLockNamedTransactionManagers(ConfigurableListableBeanFactory beans,
-			SingleRunnerAnnotationBeanPostProcessor processor, AdvisoryLockProperties properties) {
+			SingleRunnerAnnotationBeanPostProcessor processor, AdvisoryLockProperties properties,
+			ObjectProvider<Fleet> fleet) {
 		return () -> {
 			String main = properties.transactionManager();
 			if (main != null && !beans.containsBean(main)) {
@@ -79,7 +81,8 @@ final class SliceTransactionAutoConfiguration {
 				.stream()
 				.flatMap((method) -> Stream.ofNullable(method.operation().transactionManager()))
 				.filter((name) -> !beans.containsBean(name))
-				.forEach((name) -> beans.registerSingleton(name, new UnboundTransactionManager()));
+				.forEach(
+						(name) -> beans.registerSingleton(name, new UnboundTransactionManager(fleet.getIfAvailable())));
 		};
 	}
 

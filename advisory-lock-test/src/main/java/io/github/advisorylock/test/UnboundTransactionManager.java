@@ -18,7 +18,9 @@ package io.github.advisorylock.test;
 
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.transaction.CannotCreateTransactionException;
 import org.springframework.transaction.TransactionDefinition;
+import org.springframework.transaction.TransactionSystemException;
 import org.springframework.transaction.support.AbstractPlatformTransactionManager;
 import org.springframework.transaction.support.DefaultTransactionStatus;
 import org.springframework.transaction.support.ResourceTransactionManager;
@@ -26,9 +28,20 @@ import org.springframework.transaction.support.SmartTransactionObject;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
- * Begins and ends transactions on nothing, with all that Spring does around them.
+ * Begins and ends transactions on nothing, with all that Spring does around them. Those
+ * of a fleet need its database.
  */
 class UnboundTransactionManager extends AbstractPlatformTransactionManager implements ResourceTransactionManager {
+
+	private final @Nullable Fleet fleet;
+
+	/**
+	 * Create a transaction manager.
+	 * @param fleet has the database, {@code null} without one
+	 */
+	UnboundTransactionManager(@Nullable Fleet fleet) {
+		this.fleet = fleet;
+	}
 
 	@Override
 	public Object getResourceFactory() {
@@ -38,7 +51,7 @@ class UnboundTransactionManager extends AbstractPlatformTransactionManager imple
 	@Override
 	protected Object doGetTransaction() {
 		Object current = TransactionSynchronizationManager.getResource(this);
-		return (current != null) ? current : new Unbound();
+		return (current != null) ? current : new Unbound(outages());
 	}
 
 	@Override
@@ -48,6 +61,10 @@ class UnboundTransactionManager extends AbstractPlatformTransactionManager imple
 
 	@Override
 	protected void doBegin(Object transaction, TransactionDefinition definition) {
+		if (this.fleet != null && this.fleet.isDatabaseDown()) {
+			throw new CannotCreateTransactionException(
+					"Failed to begin a transaction: the database is down, as Fleet.databaseDown() says");
+		}
 		TransactionSynchronizationManager.bindResource(this, transaction);
 	}
 
@@ -63,6 +80,11 @@ class UnboundTransactionManager extends AbstractPlatformTransactionManager imple
 
 	@Override
 	protected void doCommit(DefaultTransactionStatus status) {
+		if (((Unbound) status.getTransaction()).outages != outages()) {
+			throw new TransactionSystemException(
+					"Failed to commit a transaction: the database was down since it began, "
+							+ "as Fleet.databaseDown() says");
+		}
 	}
 
 	@Override
@@ -79,12 +101,26 @@ class UnboundTransactionManager extends AbstractPlatformTransactionManager imple
 		TransactionSynchronizationManager.unbindResource(this);
 	}
 
+	private int outages() {
+		return (this.fleet != null) ? this.fleet.outages() : 0;
+	}
+
 	/**
 	 * A transaction, of which only its end can be known.
 	 */
 	private static final class Unbound implements SmartTransactionObject {
 
+		private final int outages;
+
 		private boolean rollbackOnly;
+
+		/**
+		 * Create a transaction.
+		 * @param outages how often the database has gone down before
+		 */
+		private Unbound(int outages) {
+			this.outages = outages;
+		}
 
 		@Override
 		public boolean isRollbackOnly() {

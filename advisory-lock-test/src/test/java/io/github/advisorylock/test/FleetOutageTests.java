@@ -18,6 +18,8 @@ package io.github.advisorylock.test;
 
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Semaphore;
@@ -40,6 +42,10 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.springframework.dao.DataAccessResourceFailureException;
 import org.springframework.test.context.ContextConfiguration;
 import org.springframework.test.context.bean.override.mockito.MockitoBean;
+import org.springframework.transaction.CannotCreateTransactionException;
+import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.TransactionSystemException;
+import org.springframework.transaction.support.TransactionTemplate;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -61,6 +67,8 @@ class FleetOutageTests {
 	@MockitoBean
 	private Ledgers ledgers;
 
+	private Fleet fleet;
+
 	private AdvisoryLockOperations here;
 
 	private AdvisoryLockOperations there;
@@ -69,6 +77,7 @@ class FleetOutageTests {
 
 	@BeforeEach
 	void findInstances(Fleet fleet) {
+		this.fleet = fleet;
 		this.here = fleet.bean(0, AdvisoryLockOperations.class);
 		this.there = fleet.bean(1, AdvisoryLockOperations.class);
 	}
@@ -116,6 +125,37 @@ class FleetOutageTests {
 			.withMessageContaining("the database is down");
 	}
 
+	@ParameterizedTest
+	@EnumSource
+	void transactionOfTheCallerCanNotBegin(LockScope scope, Fleet fleet) throws InterruptedException {
+		begin(EXPORT.scope(scope).oncePerKey());
+		fleet.databaseDown();
+		for (LockScope other : LockScope.values()) {
+			assertThatExceptionOfType(CannotCreateTransactionException.class)
+				.isThrownBy(
+						() -> inTransaction(() -> this.here.execute(EXPORT.scope(other).oncePerKey(), (lock) -> "ran")))
+				.withMessageContaining("the database is down");
+		}
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void callInTransactionOfTheCallerIsBusyAndThatCanNotCommit(LockScope scope, Fleet fleet)
+			throws InterruptedException {
+		begin(EXPORT.scope(scope));
+		List<LockOutcome> outcomes = new ArrayList<>();
+		assertThatExceptionOfType(TransactionSystemException.class).isThrownBy(() -> inTransaction(() -> {
+			fleet.databaseDown();
+			for (LockScope other : LockScope.values()) {
+				outcomes.add(this.here.execute(EXPORT.scope(other).oncePerKey(), (lock) -> "ran").outcome());
+			}
+			fleet.databaseUp();
+		})).withMessageContaining("the database was down");
+		assertThat(outcomes).containsOnly(LockOutcome.BUSY);
+		inTransaction(
+				() -> assertThat(this.here.execute(LockRequest.of("import"), (lock) -> "ran").executed()).isTrue());
+	}
+
 	@Test
 	void partOfTheRunLearnsThatTheLockIsLost(Fleet fleet) throws InterruptedException {
 		begin(EXPORT.scope(LockScope.SESSION));
@@ -124,6 +164,11 @@ class FleetOutageTests {
 				fleet.databaseDown();
 				return this.there.execute(LockRequest.of("import").scope(LockScope.SESSION), (inner) -> "ran");
 			}));
+	}
+
+	private void inTransaction(Runnable action) {
+		new TransactionTemplate(this.fleet.bean(0, PlatformTransactionManager.class))
+			.executeWithoutResult((status) -> action.run());
 	}
 
 	/**

@@ -205,12 +205,12 @@ class NamedManagersTests {
 
 		@Bean
 		PlatformTransactionManager first() {
-			return new UnboundTransactionManager();
+			return new UnboundTransactionManager(null);
 		}
 
 		@Bean
 		PlatformTransactionManager second() {
-			return new UnboundTransactionManager();
+			return new UnboundTransactionManager(null);
 		}
 
 	}

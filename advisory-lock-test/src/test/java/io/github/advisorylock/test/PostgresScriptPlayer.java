@@ -28,6 +28,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
+import com.zaxxer.hikari.HikariDataSource;
 import io.github.advisorylock.AdvisoryLockOperations;
 import io.github.advisorylock.LockContext;
 import io.github.advisorylock.LockInstance;
@@ -305,10 +306,14 @@ final class PostgresScriptPlayer extends ScriptPlayer implements AutoCloseable {
 			return Boolean.TRUE.equals(ReflectionTestUtils.invokeMethod(tick, question));
 		}
 
+		/**
+		 * The pool would give out a dead connection that was used half a second ago.
+		 */
 		private void setReachable(boolean reachable) {
 			TestPostgres.execute("ALTER ROLE " + this.user + (reachable ? " LOGIN" : " NOLOGIN"));
 			if (!reachable) {
 				terminate("true");
+				this.context.getBean(HikariDataSource.class).getHikariPoolMXBean().softEvictConnections();
 			}
 		}
 

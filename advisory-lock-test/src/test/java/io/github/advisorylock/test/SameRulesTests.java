@@ -46,9 +46,10 @@ class SameRulesTests {
 	private static final long FIRST = Long.getLong("scripts.first", 1);
 
 	/**
-	 * In which a database is away while a run of scope SESSION goes on.
+	 * In which the database is away while a run goes on, and a call or the transaction of
+	 * its caller begins.
 	 */
-	private static final List<Long> OUTAGES = List.of(388L, 643L);
+	private static final List<Long> OUTAGES = List.of(388L, 429L, 643L);
 
 	private static PostgresScriptPlayer postgres;
 
