@@ -45,7 +45,7 @@ import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.StackDescriptor;
 import io.github.advisorylock.actuate.JobRegistry.RecordedInstance;
 import io.github.advisorylock.actuate.JobRegistry.RecordedJob;
 import io.github.advisorylock.jdbc.LockSession;
-import io.github.advisorylock.jdbc.TimeLimit;
+import io.github.advisorylock.jdbc.thread.TimeLimit;
 import io.github.advisorylock.monitor.LockActivity;
 import io.github.advisorylock.monitor.LockMonitor;
 import io.github.advisorylock.monitor.LockNumber;

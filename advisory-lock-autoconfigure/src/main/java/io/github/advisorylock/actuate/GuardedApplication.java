@@ -27,8 +27,8 @@ import java.util.stream.Stream;
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.AdvisoryLockKeyFactory;
 import io.github.advisorylock.annotation.SingleRunnerMethod;
-import io.github.advisorylock.jdbc.LockScheduler;
 import io.github.advisorylock.jdbc.Run;
+import io.github.advisorylock.jdbc.thread.LockScheduler;
 
 import org.springframework.scheduling.config.ScheduledTask;
 

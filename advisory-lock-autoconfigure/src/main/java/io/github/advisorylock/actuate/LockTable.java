@@ -28,7 +28,7 @@ import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.HolderDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.RunDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.WaiterDescriptor;
-import io.github.advisorylock.jdbc.ApplicationName;
+import io.github.advisorylock.jdbc.server.ApplicationName;
 import io.github.advisorylock.monitor.LockActivity;
 import io.github.advisorylock.monitor.LockNumber;
 import org.jspecify.annotations.Nullable;

@@ -31,7 +31,7 @@ import io.github.advisorylock.interceptor.PlannedTimeScheduler;
 import io.github.advisorylock.interceptor.SingleRunnerObserver;
 import io.github.advisorylock.interceptor.SingleRunnerOperation;
 import io.github.advisorylock.interceptor.UnguardedLockOperations;
-import io.github.advisorylock.jdbc.LockScheduler;
+import io.github.advisorylock.jdbc.thread.LockScheduler;
 import io.github.advisorylock.leader.LeaderOnlyMethods;
 import io.github.advisorylock.leader.UnguardedLeaderElection;
 import io.github.advisorylock.result.JacksonResultFormat;

@@ -17,7 +17,7 @@
 package io.github.advisorylock.autoconfigure;
 
 import io.github.advisorylock.AdvisoryLockConfigurationException;
-import io.github.advisorylock.jdbc.UnsupportedDatabaseException;
+import io.github.advisorylock.jdbc.server.UnsupportedDatabaseException;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.boot.diagnostics.FailureAnalysis;

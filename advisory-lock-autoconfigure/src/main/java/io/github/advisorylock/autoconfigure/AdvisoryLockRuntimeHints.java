@@ -44,7 +44,7 @@ final class AdvisoryLockRuntimeHints implements RuntimeHintsRegistrar {
 	public void registerHints(RuntimeHints hints, @Nullable ClassLoader classLoader) {
 		ASKED_FOR.forEach((type) -> hints.reflection().registerTypeIfPresent(classLoader, type));
 		hints.reflection()
-			.registerTypeIfPresent(classLoader, "io.github.advisorylock.jdbc.LockSocketFactory",
+			.registerTypeIfPresent(classLoader, "io.github.advisorylock.jdbc.server.LockSocketFactory",
 					MemberCategory.INVOKE_PUBLIC_CONSTRUCTORS)
 			.registerType(CronTrigger.class, MemberCategory.ACCESS_DECLARED_FIELDS)
 			.registerType(Thread.class, (thread) -> thread.withMethod("isVirtual", List.of(), ExecutableMode.INVOKE));

@@ -36,9 +36,9 @@ import io.github.advisorylock.doctor.CheckContext;
 import io.github.advisorylock.doctor.CheckContext.OtherUses;
 import io.github.advisorylock.doctor.LockDoctor;
 import io.github.advisorylock.doctor.LongHoldWatcher;
-import io.github.advisorylock.jdbc.LockScheduler;
 import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
-import io.github.advisorylock.jdbc.ServerJudge;
+import io.github.advisorylock.jdbc.server.ServerJudge;
+import io.github.advisorylock.jdbc.thread.LockScheduler;
 import io.github.advisorylock.leader.LeaderOnlyMethods;
 import org.jspecify.annotations.Nullable;
 

@@ -27,7 +27,7 @@ import com.zaxxer.hikari.HikariCredentialsProvider;
 import com.zaxxer.hikari.HikariDataSource;
 import com.zaxxer.hikari.util.Credentials;
 import com.zaxxer.hikari.util.PropertyElf;
-import io.github.advisorylock.jdbc.ConnectionSource;
+import io.github.advisorylock.jdbc.server.ConnectionSource;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.BeanUtils;

@@ -23,8 +23,8 @@ import java.util.function.Supplier;
 import javax.sql.DataSource;
 
 import io.github.advisorylock.AdvisoryLockConfigurationException;
-import io.github.advisorylock.jdbc.ConnectionSource;
-import io.github.advisorylock.jdbc.JdbcUrl;
+import io.github.advisorylock.jdbc.server.ConnectionSource;
+import io.github.advisorylock.jdbc.server.JdbcUrl;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;

@@ -30,7 +30,7 @@ import io.github.advisorylock.LockScope;
 import io.github.advisorylock.annotation.SingleRunnerMethod;
 import io.github.advisorylock.doctor.DoctorCheck.Severity;
 import io.github.advisorylock.interceptor.SingleRunnerOperation;
-import io.github.advisorylock.jdbc.ServerJudge;
+import io.github.advisorylock.jdbc.server.ServerJudge;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 

@@ -19,9 +19,9 @@ package io.github.advisorylock.doctor;
 import java.time.Duration;
 import java.util.Collection;
 
-import io.github.advisorylock.jdbc.LockScheduler;
 import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
-import io.github.advisorylock.jdbc.SafeTask;
+import io.github.advisorylock.jdbc.thread.LockScheduler;
+import io.github.advisorylock.jdbc.thread.SafeTask;
 
 import org.springframework.context.SmartLifecycle;
 

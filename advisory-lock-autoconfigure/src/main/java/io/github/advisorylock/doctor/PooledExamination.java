@@ -24,8 +24,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 
-import io.github.advisorylock.jdbc.JdbcUrl;
-import io.github.advisorylock.jdbc.ServerJudge;
+import io.github.advisorylock.jdbc.server.JdbcUrl;
+import io.github.advisorylock.jdbc.server.ServerJudge;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;

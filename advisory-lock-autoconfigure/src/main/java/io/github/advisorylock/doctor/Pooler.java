@@ -24,7 +24,7 @@ import java.sql.Statement;
 import java.util.HashSet;
 import java.util.Set;
 
-import io.github.advisorylock.jdbc.ServerJudge;
+import io.github.advisorylock.jdbc.server.ServerJudge;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;

@@ -23,10 +23,10 @@ import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
 
-import io.github.advisorylock.jdbc.JdbcUrl;
 import io.github.advisorylock.jdbc.LockSession;
-import io.github.advisorylock.jdbc.ServerJudge;
-import io.github.advisorylock.jdbc.UnsupportedDatabaseException;
+import io.github.advisorylock.jdbc.server.JdbcUrl;
+import io.github.advisorylock.jdbc.server.ServerJudge;
+import io.github.advisorylock.jdbc.server.UnsupportedDatabaseException;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;

@@ -28,7 +28,7 @@ import io.github.advisorylock.LockLostEvent;
 import io.github.advisorylock.database.LockDatabase;
 import io.github.advisorylock.jdbc.LockSession;
 import io.github.advisorylock.jdbc.RunLedger;
-import io.github.advisorylock.jdbc.TimeLimit;
+import io.github.advisorylock.jdbc.thread.TimeLimit;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.boot.health.contributor.AbstractHealthIndicator;

@@ -26,7 +26,7 @@ import java.util.function.DoubleSupplier;
 
 import javax.sql.DataSource;
 
-import io.github.advisorylock.jdbc.TimeLimit;
+import io.github.advisorylock.jdbc.thread.TimeLimit;
 
 import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.core.JdbcOperations;

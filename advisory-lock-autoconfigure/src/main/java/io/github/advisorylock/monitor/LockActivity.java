@@ -20,7 +20,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 
-import io.github.advisorylock.jdbc.ApplicationName;
+import io.github.advisorylock.jdbc.server.ApplicationName;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -30,9 +30,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 
-import io.github.advisorylock.jdbc.ApplicationName;
-import io.github.advisorylock.jdbc.ApplicationRole;
 import io.github.advisorylock.jdbc.LockSession;
+import io.github.advisorylock.jdbc.server.ApplicationName;
+import io.github.advisorylock.jdbc.server.ApplicationRole;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.jdbc.core.JdbcOperations;

@@ -31,9 +31,9 @@ import java.util.List;
 
 import javax.sql.DataSource;
 
-import io.github.advisorylock.jdbc.ApplicationName;
-import io.github.advisorylock.jdbc.JdbcUrl;
-import io.github.advisorylock.jdbc.UnsupportedDatabaseException;
+import io.github.advisorylock.jdbc.server.ApplicationName;
+import io.github.advisorylock.jdbc.server.JdbcUrl;
+import io.github.advisorylock.jdbc.server.UnsupportedDatabaseException;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.dao.DataAccessException;

@@ -21,8 +21,8 @@ import java.sql.SQLException;
 
 import javax.sql.DataSource;
 
-import io.github.advisorylock.jdbc.ServerJudge;
-import io.github.advisorylock.jdbc.UnsupportedDatabaseException;
+import io.github.advisorylock.jdbc.server.ServerJudge;
+import io.github.advisorylock.jdbc.server.UnsupportedDatabaseException;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.dao.DataAccessException;

@@ -27,6 +27,9 @@ import java.util.concurrent.TimeUnit;
 
 import javax.sql.DataSource;
 
+import io.github.advisorylock.jdbc.server.JdbcUrl;
+import io.github.advisorylock.jdbc.server.LockSocket;
+import io.github.advisorylock.jdbc.server.PgDriver;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.jdbc.datasource.AbstractDriverBasedDataSource;

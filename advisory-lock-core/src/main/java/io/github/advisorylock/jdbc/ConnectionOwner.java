@@ -21,6 +21,10 @@ import java.util.ArrayList;
 import java.util.List;
 
 import io.github.advisorylock.jdbc.SessionCommand.Trait;
+import io.github.advisorylock.jdbc.server.JdbcUrl;
+import io.github.advisorylock.jdbc.server.PgDriver;
+import io.github.advisorylock.jdbc.thread.LockScheduler;
+import io.github.advisorylock.jdbc.thread.TrustWindow;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;

@@ -32,6 +32,9 @@ import io.github.advisorylock.LockLostEvent;
 import io.github.advisorylock.LockLostException;
 import io.github.advisorylock.LockMode;
 import io.github.advisorylock.LockScope;
+import io.github.advisorylock.jdbc.server.PgDriver;
+import io.github.advisorylock.jdbc.thread.DeferredInterrupt;
+import io.github.advisorylock.jdbc.thread.LockScheduler;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.util.Assert;

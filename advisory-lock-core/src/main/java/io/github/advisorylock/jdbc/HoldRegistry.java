@@ -35,6 +35,8 @@ import java.util.stream.Stream;
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.LockMode;
 import io.github.advisorylock.LockScope;
+import io.github.advisorylock.jdbc.thread.Deadline;
+import io.github.advisorylock.jdbc.thread.LockThread;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.dao.CannotAcquireLockException;

@@ -20,6 +20,7 @@ import java.util.function.Consumer;
 
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.LockScope;
+import io.github.advisorylock.jdbc.thread.DeferredInterrupt;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.core.Ordered;

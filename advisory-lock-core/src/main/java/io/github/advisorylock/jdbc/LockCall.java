@@ -29,6 +29,8 @@ import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.LockScope;
 import io.github.advisorylock.jdbc.RunLedger.RunRecord;
+import io.github.advisorylock.jdbc.thread.Deadline;
+import io.github.advisorylock.jdbc.thread.DeferredInterrupt;
 import io.github.advisorylock.support.RequestDetail;
 import io.github.advisorylock.support.TwoPhaseLockOperations;
 import io.github.advisorylock.support.TwoPhaseLockOperations.End;

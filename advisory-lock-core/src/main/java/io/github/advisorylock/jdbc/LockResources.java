@@ -27,6 +27,7 @@ import io.github.advisorylock.LockMode;
 import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.LockScope;
 import io.github.advisorylock.jdbc.RunLedger.RunRecord;
+import io.github.advisorylock.jdbc.thread.LockScheduler;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.util.Assert;

@@ -26,6 +26,7 @@ import io.github.advisorylock.LockContext;
 import io.github.advisorylock.LockLostException;
 import io.github.advisorylock.LockScope;
 import io.github.advisorylock.jdbc.RunLedger.RunRecord;
+import io.github.advisorylock.jdbc.thread.DeferredInterrupt;
 import io.github.advisorylock.support.LockContextBinding;
 import org.jspecify.annotations.Nullable;
 

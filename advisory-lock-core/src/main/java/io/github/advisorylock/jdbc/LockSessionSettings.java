@@ -23,6 +23,7 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.concurrent.ThreadLocalRandom;
 
+import io.github.advisorylock.jdbc.server.PgDriver;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 

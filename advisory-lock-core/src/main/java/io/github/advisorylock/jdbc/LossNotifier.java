@@ -27,6 +27,8 @@ import java.util.function.Consumer;
 
 import io.github.advisorylock.LockLostEvent;
 import io.github.advisorylock.jdbc.LockSessionSettings.WhenLost;
+import io.github.advisorylock.jdbc.thread.LockScheduler;
+import io.github.advisorylock.jdbc.thread.SafeTask;
 import io.github.advisorylock.log.LockLog;
 import org.jspecify.annotations.Nullable;
 

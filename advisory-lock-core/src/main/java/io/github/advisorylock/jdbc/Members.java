@@ -32,6 +32,7 @@ import java.util.stream.Stream;
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.LockInstance;
 import io.github.advisorylock.LockMode;
+import io.github.advisorylock.jdbc.thread.LockScheduler;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;

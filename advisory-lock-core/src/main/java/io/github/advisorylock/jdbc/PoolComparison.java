@@ -35,6 +35,11 @@ import javax.sql.DataSource;
 
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.LockMode;
+import io.github.advisorylock.jdbc.server.JdbcUrl;
+import io.github.advisorylock.jdbc.server.PgDriver;
+import io.github.advisorylock.jdbc.server.ServerJudge;
+import io.github.advisorylock.jdbc.thread.LockScheduler;
+import io.github.advisorylock.jdbc.thread.SafeTask;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;

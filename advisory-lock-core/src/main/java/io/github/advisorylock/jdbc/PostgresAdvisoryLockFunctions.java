@@ -25,6 +25,8 @@ import java.util.List;
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.LockInstance;
 import io.github.advisorylock.LockMode;
+import io.github.advisorylock.jdbc.server.ApplicationName;
+import io.github.advisorylock.jdbc.server.ApplicationRole;
 
 /**
  * The SQL of PostgreSQL's advisory lock functions, with everything else that travels with

@@ -34,6 +34,8 @@ import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.LockResult;
 import io.github.advisorylock.LockScope;
+import io.github.advisorylock.jdbc.thread.Deadline;
+import io.github.advisorylock.jdbc.thread.LockScheduler;
 import io.github.advisorylock.log.LockLog;
 import io.github.advisorylock.support.RequestDetail;
 import io.github.advisorylock.support.TwoPhaseLockOperations;

@@ -21,6 +21,8 @@ import java.util.List;
 import java.util.concurrent.Executor;
 
 import io.github.advisorylock.AdvisoryLockKey;
+import io.github.advisorylock.jdbc.thread.LockThread;
+import io.github.advisorylock.jdbc.thread.SafeTask;
 import org.jspecify.annotations.Nullable;
 
 /**

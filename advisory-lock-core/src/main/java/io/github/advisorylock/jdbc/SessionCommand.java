@@ -26,6 +26,7 @@ import java.util.Set;
 
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.LockOutcome;
+import io.github.advisorylock.jdbc.server.PgDriver;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.dao.DataAccessException;

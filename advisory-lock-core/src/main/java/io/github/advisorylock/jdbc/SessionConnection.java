@@ -35,6 +35,9 @@ import java.util.stream.Stream;
 
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.LockMode;
+import io.github.advisorylock.jdbc.server.LockSocket;
+import io.github.advisorylock.jdbc.server.PgDriver;
+import io.github.advisorylock.jdbc.thread.LockScheduler;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;

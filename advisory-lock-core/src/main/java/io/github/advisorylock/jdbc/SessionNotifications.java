@@ -19,6 +19,8 @@ package io.github.advisorylock.jdbc;
 import java.time.Duration;
 import java.util.function.ObjIntConsumer;
 
+import io.github.advisorylock.jdbc.thread.LockScheduler;
+import io.github.advisorylock.jdbc.thread.SafeTask;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -30,6 +30,7 @@ import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.LockScope;
 import io.github.advisorylock.jdbc.RunLedger.RunRecord;
+import io.github.advisorylock.jdbc.thread.Deadline;
 import io.github.advisorylock.log.LockLog;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;

@@ -21,6 +21,9 @@ import java.util.List;
 import java.util.concurrent.ThreadLocalRandom;
 
 import io.github.advisorylock.jdbc.SessionCommand.Trait;
+import io.github.advisorylock.jdbc.thread.LockScheduler;
+import io.github.advisorylock.jdbc.thread.SafeTask;
+import io.github.advisorylock.jdbc.thread.TrustWindow;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;

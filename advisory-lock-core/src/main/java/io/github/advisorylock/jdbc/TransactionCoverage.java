@@ -27,6 +27,8 @@ import io.github.advisorylock.LockContext;
 import io.github.advisorylock.LockLostException;
 import io.github.advisorylock.LockScope;
 import io.github.advisorylock.jdbc.RunLedger.RunRecord.Boundary;
+import io.github.advisorylock.jdbc.server.PgDriver;
+import io.github.advisorylock.jdbc.server.UnsupportedDatabaseException;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.dao.DataAccessResourceFailureException;

@@ -25,6 +25,7 @@ import java.util.function.Consumer;
 
 import io.github.advisorylock.LockScope;
 import io.github.advisorylock.jdbc.RunLedger.RunRecord;
+import io.github.advisorylock.jdbc.thread.DeferredInterrupt;
 import io.github.advisorylock.support.TwoPhaseLockOperations.End;
 import org.jspecify.annotations.Nullable;
 

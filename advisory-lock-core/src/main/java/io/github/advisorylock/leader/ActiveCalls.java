@@ -22,8 +22,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Predicate;
 
-import io.github.advisorylock.jdbc.LockThread;
 import io.github.advisorylock.jdbc.WorkContext;
+import io.github.advisorylock.jdbc.thread.LockThread;
 import org.jspecify.annotations.Nullable;
 
 /**

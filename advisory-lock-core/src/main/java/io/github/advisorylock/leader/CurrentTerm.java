@@ -20,7 +20,7 @@ import java.util.OptionalLong;
 import java.util.concurrent.atomic.AtomicReference;
 
 import io.github.advisorylock.jdbc.Hold;
-import io.github.advisorylock.jdbc.TrustWindow;
+import io.github.advisorylock.jdbc.thread.TrustWindow;
 import org.jspecify.annotations.Nullable;
 
 /**

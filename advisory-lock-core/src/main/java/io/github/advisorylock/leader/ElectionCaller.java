@@ -19,7 +19,7 @@ package io.github.advisorylock.leader;
 import java.util.Collection;
 
 import io.github.advisorylock.annotation.SingleRunnerAnnotationBeanPostProcessor;
-import io.github.advisorylock.jdbc.SafeTask;
+import io.github.advisorylock.jdbc.thread.SafeTask;
 
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.ObjectProvider;

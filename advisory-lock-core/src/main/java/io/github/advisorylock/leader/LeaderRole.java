@@ -21,9 +21,9 @@ import java.util.function.Consumer;
 
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.jdbc.Hold;
-import io.github.advisorylock.jdbc.LockScheduler;
 import io.github.advisorylock.jdbc.LockSession;
-import io.github.advisorylock.jdbc.SafeTask;
+import io.github.advisorylock.jdbc.thread.LockScheduler;
+import io.github.advisorylock.jdbc.thread.SafeTask;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;

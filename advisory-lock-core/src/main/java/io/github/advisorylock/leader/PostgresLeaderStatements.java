@@ -22,8 +22,8 @@ import java.util.Set;
 import java.util.stream.Collectors;
 
 import io.github.advisorylock.AdvisoryLockKey;
-import io.github.advisorylock.jdbc.ApplicationRole;
-import io.github.advisorylock.jdbc.FencingTokens;
+import io.github.advisorylock.jdbc.server.ApplicationRole;
+import io.github.advisorylock.jdbc.server.FencingTokens;
 
 /**
  * The SQL of elections, beyond that of the locks themselves.

@@ -24,9 +24,9 @@ import java.util.function.Function;
 
 import javax.sql.DataSource;
 
-import io.github.advisorylock.jdbc.DeferredInterrupt;
 import io.github.advisorylock.jdbc.Hold;
-import io.github.advisorylock.jdbc.ServerJudge;
+import io.github.advisorylock.jdbc.server.ServerJudge;
+import io.github.advisorylock.jdbc.thread.DeferredInterrupt;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.dao.DataAccessException;

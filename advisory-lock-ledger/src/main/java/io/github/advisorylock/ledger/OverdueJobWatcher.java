@@ -26,8 +26,8 @@ import java.util.stream.Collectors;
 
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.annotation.SingleRunnerMethod;
-import io.github.advisorylock.jdbc.LockScheduler;
-import io.github.advisorylock.jdbc.SafeTask;
+import io.github.advisorylock.jdbc.thread.LockScheduler;
+import io.github.advisorylock.jdbc.thread.SafeTask;
 import io.github.advisorylock.log.LockLog;
 import org.jspecify.annotations.Nullable;
 

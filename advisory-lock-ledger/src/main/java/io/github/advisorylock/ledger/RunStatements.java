@@ -16,7 +16,7 @@
 
 package io.github.advisorylock.ledger;
 
-import io.github.advisorylock.jdbc.FencingTokens;
+import io.github.advisorylock.jdbc.server.FencingTokens;
 
 /**
  * The SQL of runs: all that correctness hangs on. Parameters are named; durations are in

@@ -24,8 +24,8 @@ import java.util.function.Supplier;
 
 import io.github.advisorylock.AdvisoryLockConfigurationException;
 import io.github.advisorylock.AdvisoryLockKey;
-import io.github.advisorylock.jdbc.JdbcUrl;
 import io.github.advisorylock.jdbc.RunLedger;
+import io.github.advisorylock.jdbc.server.JdbcUrl;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;

@@ -31,8 +31,8 @@ import io.github.advisorylock.HeldLock;
 import io.github.advisorylock.LockLostException;
 import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.LockScope;
-import io.github.advisorylock.jdbc.LockScheduler;
-import io.github.advisorylock.jdbc.SafeTask;
+import io.github.advisorylock.jdbc.thread.LockScheduler;
+import io.github.advisorylock.jdbc.thread.SafeTask;
 import io.github.advisorylock.log.LockLog;
 import org.jspecify.annotations.Nullable;
 

@@ -21,7 +21,7 @@ import java.util.concurrent.CountDownLatch;
 
 import io.github.advisorylock.AdvisoryLockOperations;
 import io.github.advisorylock.LockRequest;
-import io.github.advisorylock.jdbc.LockScheduler;
+import io.github.advisorylock.jdbc.thread.LockScheduler;
 import io.github.advisorylock.test.shop.OrderRepository;
 import io.github.advisorylock.test.shop.ShopApplication;
 import io.github.advisorylock.testsupport.TestPostgres;

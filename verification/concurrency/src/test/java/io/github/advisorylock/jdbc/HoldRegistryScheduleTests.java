@@ -27,6 +27,8 @@ import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.LockMode;
 import io.github.advisorylock.LockScope;
 import io.github.advisorylock.concurrency.Schedules;
+import io.github.advisorylock.jdbc.thread.Deadline;
+import io.github.advisorylock.jdbc.thread.LockScheduler;
 import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.TestFactory;
 

@@ -26,6 +26,7 @@ import io.github.advisorylock.LockLostException;
 import io.github.advisorylock.LockMode;
 import io.github.advisorylock.LockScope;
 import io.github.advisorylock.concurrency.Schedules;
+import io.github.advisorylock.jdbc.thread.LockScheduler;
 import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.TestFactory;
 

@@ -18,6 +18,9 @@ package io.github.advisorylock.jdbc;
 
 import java.time.Duration;
 
+import io.github.advisorylock.jdbc.thread.LockScheduler;
+import io.github.advisorylock.jdbc.thread.TrustWindow;
+
 /**
  * What a server may do to a lock session, as tests outside this package have it.
  */

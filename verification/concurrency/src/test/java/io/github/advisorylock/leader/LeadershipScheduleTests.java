@@ -30,7 +30,7 @@ import io.github.advisorylock.jdbc.Hold;
 import io.github.advisorylock.jdbc.LockSession;
 import io.github.advisorylock.jdbc.LockSessionSettings;
 import io.github.advisorylock.jdbc.ServerEvents;
-import io.github.advisorylock.jdbc.TrustWindow;
+import io.github.advisorylock.jdbc.thread.TrustWindow;
 import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.TestFactory;
 

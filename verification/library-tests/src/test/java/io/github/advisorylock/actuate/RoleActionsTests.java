@@ -25,7 +25,7 @@ import java.util.stream.Stream;
 
 import io.github.advisorylock.AdvisoryLockKeyFactory;
 import io.github.advisorylock.LeaderElection;
-import io.github.advisorylock.jdbc.LockScheduler;
+import io.github.advisorylock.jdbc.thread.LockScheduler;
 import io.github.advisorylock.monitor.LockMonitor;
 import org.junit.jupiter.api.Test;
 

@@ -42,6 +42,7 @@ import io.github.advisorylock.AdvisoryLockOperations;
 import io.github.advisorylock.actuate.page.AdvisoryLocksPageEndpoint;
 import io.github.advisorylock.autoconfigure.AdvisoryLockAutoConfiguration;
 import io.github.advisorylock.integration.AdvisoryLockRegistry;
+import io.github.advisorylock.jdbc.server.JdbcUrl;
 import io.github.advisorylock.ledger.AdvisoryLockLedger;
 import io.github.advisorylock.shedlock.AdvisoryLockProvider;
 import org.jspecify.annotations.NullMarked;
@@ -84,6 +85,12 @@ class ArchitectureTests {
 	 * Stands in the jars of page and bridges, and so in their packages.
 	 */
 	private static final String WIRING_OF_JARS = ".*\\.(\\w+AutoConfiguration|ShedLockVersionCondition|\\w+Properties)(\\$.*)?";
+
+	/**
+	 * From the lowest to the highest.
+	 */
+	private static final List<String> ROOMS_OF_JDBC = List.of(ROOT + ".jdbc.server", ROOT + ".jdbc.thread",
+			ROOT + ".jdbc");
 
 	private static final JavaClasses LIBRARY = new ClassFileImporter().importUrls(Stream
 		.of(AdvisoryLockKey.class, AdvisoryLockLedger.class, AdvisoryLockAutoConfiguration.class,
@@ -135,6 +142,39 @@ class ArchitectureTests {
 		check(noDependency("interceptor", "jdbc", "annotation"));
 		check(noDependency("annotation", "jdbc"));
 		check(noDependency("log", "jdbc", "interceptor", "annotation"));
+	}
+
+	@Test
+	void roomsOfJdbcKnowThoseBelowThem() {
+		for (int i = 0; i < ROOMS_OF_JDBC.size(); i++) {
+			check(noClasses().that()
+				.resideInAPackage(ROOMS_OF_JDBC.get(i))
+				.should()
+				.dependOnClassesThat()
+				.resideInAnyPackage(ROOMS_OF_JDBC.subList(i + 1, ROOMS_OF_JDBC.size()).toArray(String[]::new)));
+		}
+		// a failed task is told without the secrets of a URL
+		check(noClasses().that()
+			.resideInAPackage(ROOT + ".jdbc.thread")
+			.should()
+			.dependOnClassesThat(JavaClass.Predicates.resideInAPackage(ROOT + ".jdbc.server")
+				.and(DescribedPredicate.not(JavaClass.Predicates.type(JdbcUrl.class)))));
+	}
+
+	/**
+	 * Two are constants, which leave no trace where they are used; the driver creates the
+	 * third by its name.
+	 */
+	@Test
+	void typesOfRoomsAreHiddenUnlessTheyCross() {
+		assertThat(LIBRARY.stream()
+			.filter((type) -> type.getPackageName().startsWith(ROOT + ".jdbc."))
+			.filter((type) -> type.isTopLevelClass() && type.getModifiers().contains(JavaModifier.PUBLIC))
+			.filter((type) -> type.getDirectDependenciesToSelf()
+				.stream()
+				.allMatch((use) -> use.getOriginClass().getPackageName().equals(type.getPackageName())))
+			.map(JavaClass::getSimpleName))
+			.containsExactlyInAnyOrder("ApplicationRole", "FencingTokens", "LockSocketFactory");
 	}
 
 	@Test

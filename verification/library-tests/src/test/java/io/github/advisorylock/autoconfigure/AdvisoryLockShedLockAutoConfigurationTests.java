@@ -20,7 +20,7 @@ import java.util.Optional;
 import java.util.regex.Pattern;
 
 import ch.qos.logback.classic.spi.ILoggingEvent;
-import io.github.advisorylock.jdbc.UnsupportedDatabaseException;
+import io.github.advisorylock.jdbc.server.UnsupportedDatabaseException;
 import io.github.advisorylock.shedlock.AdvisoryLockProvider;
 import io.github.advisorylock.shedlock.AdvisoryLockShedLockAutoConfiguration;
 import io.github.advisorylock.testsupport.LockContextRunner;

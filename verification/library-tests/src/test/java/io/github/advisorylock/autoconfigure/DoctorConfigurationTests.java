@@ -26,7 +26,7 @@ import javax.sql.DataSource;
 import io.github.advisorylock.annotation.LeaderOnly;
 import io.github.advisorylock.annotation.SingleRunner;
 import io.github.advisorylock.doctor.DoctorCheck;
-import io.github.advisorylock.jdbc.UnsupportedDatabaseException;
+import io.github.advisorylock.jdbc.server.UnsupportedDatabaseException;
 import io.github.advisorylock.testsupport.CountingSocketFactory;
 import io.github.advisorylock.testsupport.FreePort;
 import io.github.advisorylock.testsupport.TestPostgres;

@@ -42,7 +42,7 @@ import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.interceptor.PlannedTime;
 import io.github.advisorylock.jdbc.LockSession;
-import io.github.advisorylock.jdbc.UnsupportedDatabaseException;
+import io.github.advisorylock.jdbc.server.UnsupportedDatabaseException;
 import io.github.advisorylock.testsupport.Patience;
 import io.github.advisorylock.testsupport.TestPgBouncer;
 import io.github.advisorylock.testsupport.TestPostgres;

@@ -31,7 +31,7 @@ import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.AdvisoryLockOperations;
 import io.github.advisorylock.HeldLock;
 import io.github.advisorylock.LockRequest;
-import io.github.advisorylock.jdbc.UnsupportedDatabaseException;
+import io.github.advisorylock.jdbc.server.UnsupportedDatabaseException;
 import io.github.advisorylock.testsupport.ReportingDatabase;
 import io.github.advisorylock.testsupport.SettableTicker;
 import io.github.advisorylock.testsupport.TestPostgres;

@@ -25,7 +25,7 @@ import io.github.advisorylock.AdvisoryLockOperations;
 import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.LockScope;
 import io.github.advisorylock.annotation.SingleRunner;
-import io.github.advisorylock.jdbc.UnsupportedDatabaseException;
+import io.github.advisorylock.jdbc.server.UnsupportedDatabaseException;
 import io.github.advisorylock.testsupport.TestServer;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;

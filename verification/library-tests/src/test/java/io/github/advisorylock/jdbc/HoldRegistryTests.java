@@ -27,6 +27,8 @@ import java.util.function.Supplier;
 
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.LockMode;
+import io.github.advisorylock.jdbc.thread.Deadline;
+import io.github.advisorylock.jdbc.thread.LockScheduler;
 import org.assertj.core.api.InstanceOfAssertFactories;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;

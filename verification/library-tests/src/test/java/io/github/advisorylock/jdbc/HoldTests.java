@@ -20,6 +20,7 @@ import java.util.List;
 
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.LockMode;
+import io.github.advisorylock.jdbc.thread.LockScheduler;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;

@@ -35,6 +35,7 @@ import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.LockScope;
 import io.github.advisorylock.jdbc.LockSessionSettings.WhenLost;
+import io.github.advisorylock.jdbc.server.ServerJudge;
 import io.github.advisorylock.log.LockLog;
 import io.github.advisorylock.support.RequestDetail.Interval;
 import io.github.advisorylock.support.RequestDetail.Interval.Counted;

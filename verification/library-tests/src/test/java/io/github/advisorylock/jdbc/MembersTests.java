@@ -23,6 +23,7 @@ import java.util.List;
 import java.util.OptionalInt;
 
 import io.github.advisorylock.jdbc.LockSessionSettings.WhenLost;
+import io.github.advisorylock.jdbc.server.ServerJudge;
 import io.github.advisorylock.testsupport.SettableTicker;
 import io.github.advisorylock.testsupport.TestPostgres;
 import org.awaitility.Awaitility;

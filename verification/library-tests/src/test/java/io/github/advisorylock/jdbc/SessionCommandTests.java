@@ -30,6 +30,7 @@ import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.LockLostException;
 import io.github.advisorylock.LockMode;
 import io.github.advisorylock.LockOutcome;
+import io.github.advisorylock.jdbc.thread.LockScheduler;
 import io.github.advisorylock.testsupport.FaultyDataSource;
 import io.github.advisorylock.testsupport.ForeignSession;
 import io.github.advisorylock.testsupport.Patience;

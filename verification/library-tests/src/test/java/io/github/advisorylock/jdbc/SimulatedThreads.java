@@ -27,6 +27,11 @@ import java.util.concurrent.ThreadFactory;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 
+import io.github.advisorylock.jdbc.server.ConnectionSource;
+import io.github.advisorylock.jdbc.server.ServerJudge;
+import io.github.advisorylock.jdbc.thread.LockScheduler;
+import io.github.advisorylock.jdbc.thread.SafeTask;
+
 /**
  * The threads of a simulated application, which are none: whatever would be done by one
  * is handed to the simulation. What uses the lock session is done one after the other,
@@ -75,12 +80,12 @@ public final class SimulatedThreads extends LockScheduler.Threads {
 	}
 
 	@Override
-	ScheduledExecutorService timer() {
+	protected ScheduledExecutorService timer() {
 		return this.timer;
 	}
 
 	@Override
-	Executor workers() {
+	public Executor workers() {
 		return this.soon;
 	}
 

@@ -28,7 +28,7 @@ import java.util.function.Supplier;
 
 import javax.sql.DataSource;
 
-import io.github.advisorylock.jdbc.LockScheduler;
+import io.github.advisorylock.jdbc.thread.LockScheduler;
 import io.github.advisorylock.testsupport.LogRecorder;
 import io.github.advisorylock.testsupport.Patience;
 import io.github.advisorylock.testsupport.TestServer;

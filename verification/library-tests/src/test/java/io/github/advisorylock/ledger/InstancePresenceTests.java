@@ -28,7 +28,7 @@ import com.zaxxer.hikari.HikariDataSource;
 import io.github.advisorylock.LockInstance;
 import io.github.advisorylock.annotation.SingleRunner;
 import io.github.advisorylock.interceptor.CronTicks;
-import io.github.advisorylock.jdbc.LockScheduler;
+import io.github.advisorylock.jdbc.thread.LockScheduler;
 import io.github.advisorylock.testsupport.LockContextRunner;
 import io.github.advisorylock.testsupport.Patience;
 import io.github.advisorylock.testsupport.SettableTicker;

@@ -24,7 +24,7 @@ import java.util.stream.Stream;
 import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.LockScope;
-import io.github.advisorylock.jdbc.LockScheduler;
+import io.github.advisorylock.jdbc.thread.LockScheduler;
 import io.github.advisorylock.testsupport.TestPostgres;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;

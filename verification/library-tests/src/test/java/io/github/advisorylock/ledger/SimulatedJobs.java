@@ -32,8 +32,8 @@ import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.LockScope;
 import io.github.advisorylock.annotation.SingleRunnerAnnotationBeanPostProcessor;
 import io.github.advisorylock.jdbc.Hold;
-import io.github.advisorylock.jdbc.LockScheduler;
 import io.github.advisorylock.jdbc.Run;
+import io.github.advisorylock.jdbc.thread.LockScheduler;
 
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.context.PayloadApplicationEvent;

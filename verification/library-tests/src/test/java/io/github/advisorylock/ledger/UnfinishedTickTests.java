@@ -29,7 +29,7 @@ import io.github.advisorylock.interceptor.CronTicks;
 import io.github.advisorylock.interceptor.LedgerOperation;
 import io.github.advisorylock.interceptor.SingleRunnerOperation;
 import io.github.advisorylock.interceptor.SkippedValue;
-import io.github.advisorylock.jdbc.LockScheduler;
+import io.github.advisorylock.jdbc.thread.LockScheduler;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.util.ReflectionUtils;

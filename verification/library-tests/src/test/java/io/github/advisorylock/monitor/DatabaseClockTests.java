@@ -22,8 +22,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 
-import io.github.advisorylock.jdbc.LockScheduler;
-import io.github.advisorylock.jdbc.TimeLimit;
+import io.github.advisorylock.jdbc.thread.LockScheduler;
+import io.github.advisorylock.jdbc.thread.TimeLimit;
 import io.github.advisorylock.testsupport.Patience;
 import io.github.advisorylock.testsupport.TestPostgres;
 import io.github.advisorylock.testsupport.WrongClockDatabase;

@@ -34,7 +34,7 @@ import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.LockResult;
 import io.github.advisorylock.LockScope;
-import io.github.advisorylock.jdbc.LockScheduler;
+import io.github.advisorylock.jdbc.thread.LockScheduler;
 import io.github.advisorylock.support.RequestDetail.Recorded;
 import io.github.advisorylock.testsupport.Patience;
 import net.javacrumbs.shedlock.core.ClockProvider;

@@ -14,7 +14,7 @@
  * limitations under the License.
  */
 
-package io.github.advisorylock.jdbc;
+package io.github.advisorylock.jdbc.thread;
 
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
@@ -70,8 +70,10 @@ public final class LockThread extends Thread {
 
 	/**
 	 * Tell virtual threads from others, also in a JVM that has none.
+	 * @param thread the thread
+	 * @return whether it is a virtual one
 	 */
-	static boolean isVirtual(Thread thread) {
+	public static boolean isVirtual(Thread thread) {
 		try {
 			return (boolean) IS_VIRTUAL.invokeExact(thread);
 		}

@@ -14,7 +14,7 @@
  * limitations under the License.
  */
 
-package io.github.advisorylock.jdbc;
+package io.github.advisorylock.jdbc.thread;
 
 import java.time.Duration;
 
@@ -44,7 +44,7 @@ public final class TrustWindow {
 	 * @param length how long it is
 	 * @param ticker tells how much of it is left
 	 */
-	TrustWindow(Duration length, LockScheduler.Ticker ticker) {
+	public TrustWindow(Duration length, LockScheduler.Ticker ticker) {
 		this.length = length;
 		this.ticker = ticker;
 		this.nanos = length.toNanos();
@@ -55,7 +55,7 @@ public final class TrustWindow {
 	 * @param asked when it was asked, as {@link System#nanoTime()} tells
 	 * @param answered when the answer came
 	 */
-	void confirm(long asked, long answered) {
+	public void confirm(long asked, long answered) {
 		if (answered - this.confirmed >= this.nanos) {
 			this.unbrokenSince = asked;
 		}
@@ -95,7 +95,7 @@ public final class TrustWindow {
 	 * @param now the time
 	 * @return nanoseconds
 	 */
-	long age(long now) {
+	public long age(long now) {
 		return now - this.confirmed;
 	}
 

@@ -14,7 +14,7 @@
  * limitations under the License.
  */
 
-package io.github.advisorylock.jdbc;
+package io.github.advisorylock.jdbc.thread;
 
 import java.util.function.Supplier;
 
@@ -76,8 +76,9 @@ public final class DeferredInterrupt implements TransactionSynchronization {
 
 	/**
 	 * As {@link #during(Supplier)}, for what has no answer.
+	 * @param statement what is not to be interrupted
 	 */
-	static void during(Runnable statement) {
+	public static void during(Runnable statement) {
 		during(() -> {
 			statement.run();
 			return true;
@@ -86,8 +87,9 @@ public final class DeferredInterrupt implements TransactionSynchronization {
 
 	/**
 	 * Return whether the current thread is a virtual one, and interrupted.
+	 * @return whether it is
 	 */
-	static boolean isPending() {
+	public static boolean isPending() {
 		Thread thread = Thread.currentThread();
 		return thread.isInterrupted() && LockThread.isVirtual(thread);
 	}
@@ -96,7 +98,7 @@ public final class DeferredInterrupt implements TransactionSynchronization {
 	 * Keep the interrupt of the current thread, if there is one, away from the end of the
 	 * transaction that it is in, if any.
 	 */
-	static void atEndOfTransaction() {
+	public static void atEndOfTransaction() {
 		if (isPending() && TransactionSynchronizationManager.isSynchronizationActive()) {
 			TransactionSynchronizationManager.registerSynchronization(new DeferredInterrupt());
 		}

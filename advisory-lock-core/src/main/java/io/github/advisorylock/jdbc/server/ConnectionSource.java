@@ -14,7 +14,7 @@
  * limitations under the License.
  */
 
-package io.github.advisorylock.jdbc;
+package io.github.advisorylock.jdbc.server;
 
 import java.util.function.Supplier;
 
@@ -23,8 +23,8 @@ import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Says how the connection of a {@link LockSession} is opened, each time, and which
- * database it is to lead to.
+ * Says how the connection of a session is opened, each time, and which database it is to
+ * lead to.
  *
  * @since 0.1.0
  */

@@ -14,7 +14,7 @@
  * limitations under the License.
  */
 
-package io.github.advisorylock.jdbc;
+package io.github.advisorylock.jdbc.thread;
 
 import java.time.Duration;
 import java.time.Instant;
@@ -108,7 +108,7 @@ public final class LockScheduler implements Executor, AutoCloseable {
 
 	/**
 	 * Create a scheduler for the tasks of a thread that must not be interrupted, such as
-	 * that of a {@linkplain LockSession#executor() session}.
+	 * that of a session.
 	 * @param executor does the tasks
 	 * @param threads has the timer
 	 * @return the scheduler
@@ -375,15 +375,17 @@ public final class LockScheduler implements Executor, AutoCloseable {
 
 		/**
 		 * Return the timer, whose tasks never wait.
+		 * @return the timer
 		 */
-		ScheduledExecutorService timer() {
+		protected ScheduledExecutorService timer() {
 			return this.timer;
 		}
 
 		/**
 		 * Return what has a thread for each task.
+		 * @return the workers
 		 */
-		Executor workers() {
+		public Executor workers() {
 			return this.workers;
 		}
 

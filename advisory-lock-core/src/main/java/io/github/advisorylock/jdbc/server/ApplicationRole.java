@@ -14,7 +14,7 @@
  * limitations under the License.
  */
 
-package io.github.advisorylock.jdbc;
+package io.github.advisorylock.jdbc.server;
 
 /**
  * Which server processes are those of this application: those that have logged in as its

@@ -14,7 +14,7 @@
  * limitations under the License.
  */
 
-package io.github.advisorylock.jdbc;
+package io.github.advisorylock.jdbc.server;
 
 /**
  * SQL for numbers that later holders of a lock must have higher than earlier ones,

@@ -14,7 +14,7 @@
  * limitations under the License.
  */
 
-package io.github.advisorylock.jdbc;
+package io.github.advisorylock.jdbc.thread;
 
 import java.time.Duration;
 import java.util.Set;
@@ -28,8 +28,10 @@ import org.jspecify.annotations.Nullable;
 /**
  * The end of a wait, by the monotonic clock: setting the computer's clock changes
  * nothing.
+ *
+ * @since 0.1.0
  */
-final class Deadline {
+public final class Deadline {
 
 	private static final long SHORTEST_PAUSE = TimeUnit.MILLISECONDS.toNanos(10);
 
@@ -48,10 +50,12 @@ final class Deadline {
 	 * Try again until this deadline, with pauses that grow, and vary, so that those who
 	 * wait for one thing do not ask at one time. After an interrupt, whose flag stays
 	 * set, there is no other attempt.
+	 * @param <T> the type of an answer
 	 * @param undecided what an attempt answers that is to be repeated
+	 * @param attempt the attempt
 	 * @return the last answer
 	 */
-	<T> T pollWhile(T undecided, Supplier<T> attempt) {
+	public <T> T pollWhile(T undecided, Supplier<T> attempt) {
 		T answer = undecided;
 		long begun = this.all.ticker.nanoTime();
 		long pause = SHORTEST_PAUSE;
@@ -73,17 +77,19 @@ final class Deadline {
 
 	/**
 	 * Return whether there is anything left of the wait.
+	 * @return whether it may go on
 	 */
-	boolean isAhead() {
+	public boolean isAhead() {
 		return remainingNanos() > 0;
 	}
 
 	/**
 	 * Pause the current thread, but not beyond this deadline.
+	 * @param pauseNanos for how long
 	 * @return {@code false} when the wait is over; after an interrupt, whose flag stays
 	 * set, it is
 	 */
-	boolean pause(long pauseNanos) {
+	public boolean pause(long pauseNanos) {
 		long remaining = remainingNanos();
 		if (remaining <= 0 || Thread.currentThread().isInterrupted()) {
 			return false;
@@ -105,7 +111,7 @@ final class Deadline {
 	/**
 	 * The waits of an application, which end all together when it stops.
 	 */
-	static final class Waits {
+	public static final class Waits {
 
 		private final Set<Thread> waiting = ConcurrentHashMap.newKeySet();
 
@@ -113,15 +119,20 @@ final class Deadline {
 
 		private volatile boolean over;
 
-		Waits(LockScheduler.Ticker ticker) {
+		/**
+		 * Create what has all waits of an application.
+		 * @param ticker the clock
+		 */
+		public Waits(LockScheduler.Ticker ticker) {
 			this.ticker = ticker;
 		}
 
 		/**
 		 * Return the end of a wait that begins now.
+		 * @param waitFor how long it may be
 		 * @return the end, {@code null} where there is nothing to wait for
 		 */
-		@Nullable Deadline until(Duration waitFor) {
+		public @Nullable Deadline until(Duration waitFor) {
 			return waitFor.isZero() ? null : new Deadline(waitFor, this);
 		}
 
@@ -143,7 +154,7 @@ final class Deadline {
 		/**
 		 * End all waits, and those to come as soon as they begin.
 		 */
-		void end() {
+		public void end() {
 			this.over = true;
 			this.waiting.forEach(LockSupport::unpark);
 		}
@@ -151,7 +162,7 @@ final class Deadline {
 		/**
 		 * Let waits begin again.
 		 */
-		void allow() {
+		public void allow() {
 			this.over = false;
 		}
 

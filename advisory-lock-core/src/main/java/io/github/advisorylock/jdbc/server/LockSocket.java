@@ -14,7 +14,7 @@
  * limitations under the License.
  */
 
-package io.github.advisorylock.jdbc;
+package io.github.advisorylock.jdbc.server;
 
 import java.io.IOException;
 import java.net.Socket;
@@ -29,8 +29,10 @@ import org.jspecify.annotations.Nullable;
  * What lies beneath a connection of our own, known from before the driver has logged in:
  * it can be closed while the driver still waits for an answer, and can be asked whether
  * the server has said something, which costs the driver a read that times out.
+ *
+ * @since 0.1.0
  */
-final class LockSocket {
+public final class LockSocket {
 
 	private static final Log logger = LogFactory.getLog(LockSocket.class);
 
@@ -78,14 +80,15 @@ final class LockSocket {
 	/**
 	 * Note that the connection is open, and can be ended as any other.
 	 */
-	void opened() {
+	public void opened() {
 		this.opened = true;
 	}
 
 	/**
 	 * End a connection that is still being opened. Does nothing to one that is open.
+	 * @param reason why
 	 */
-	void abort(String reason) {
+	public void abort(String reason) {
 		this.abortReason = reason;
 		Socket current = this.socket;
 		if (!this.opened && current != null) {
@@ -100,8 +103,9 @@ final class LockSocket {
 
 	/**
 	 * Return whether {@link #hasInput()} knows.
+	 * @return whether it does
 	 */
-	boolean seesInput() {
+	public boolean seesInput() {
 		return this.plain && this.socket != null;
 	}
 
@@ -110,7 +114,7 @@ final class LockSocket {
 	 * connection that the other side has closed has nothing.
 	 * @return {@code true} also if that is not known
 	 */
-	boolean hasInput() {
+	public boolean hasInput() {
 		Socket current = this.socket;
 		if (current == null || !this.plain) {
 			return true;

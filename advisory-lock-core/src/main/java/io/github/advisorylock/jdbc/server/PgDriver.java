@@ -14,7 +14,7 @@
  * limitations under the License.
  */
 
-package io.github.advisorylock.jdbc;
+package io.github.advisorylock.jdbc.server;
 
 import java.sql.Connection;
 import java.sql.Driver;
@@ -33,25 +33,27 @@ import org.springframework.util.StringUtils;
 /**
  * What only PostgreSQL's own driver can tell of a connection. The driver need not be
  * there.
+ *
+ * @since 0.1.0
  */
-final class PgDriver {
+public final class PgDriver {
 
 	/**
 	 * Fetches all rows of an answer at once, whatever {@code defaultRowFetchSize} says.
 	 * Otherwise the driver names the portal of a query, and the server keeps its snapshot
 	 * until the transaction ends.
 	 */
-	static final int ALL_ROWS = 0;
+	public static final int ALL_ROWS = 0;
 
 	/**
 	 * The SQL state of a connection that is not there any more.
 	 */
-	static final String CONNECTION_DOES_NOT_EXIST = "08003";
+	public static final String CONNECTION_DOES_NOT_EXIST = "08003";
 
 	/**
 	 * The SQL state of each statement in a transaction that can only be rolled back.
 	 */
-	static final String IN_FAILED_TRANSACTION = "25P02";
+	public static final String IN_FAILED_TRANSACTION = "25P02";
 
 	/**
 	 * The SQL state of a connection that can't be opened.
@@ -67,8 +69,10 @@ final class PgDriver {
 	/**
 	 * Return whether the connection is gone: class 08, an administrator's command or a
 	 * timeout for idle sessions.
+	 * @param ex the failure of a statement
+	 * @return whether it is gone
 	 */
-	static boolean endsConnection(SQLException ex) {
+	public static boolean endsConnection(SQLException ex) {
 		String state = ex.getSQLState();
 		return state == null || state.startsWith("08") || state.startsWith("57P") || state.equals("25P03")
 				|| state.equals("25P04");
@@ -93,8 +97,11 @@ final class PgDriver {
 	/**
 	 * Return whether a driver is PostgreSQL's, can make sense of a URL, and can create
 	 * what is ours: with a driver of the web server's own it could not.
+	 * @param driver the driver
+	 * @param url the URL of the database
+	 * @return whether it can do all of it
 	 */
-	static boolean understands(Driver driver, String url) {
+	public static boolean understands(Driver driver, String url) {
 		return PRESENT && driver instanceof org.postgresql.Driver
 				&& org.postgresql.Driver.parseURL(url, new Properties()) != null
 				&& ClassUtils.isVisible(LockSocketFactory.class, driver.getClass().getClassLoader());
@@ -102,8 +109,11 @@ final class PgDriver {
 
 	/**
 	 * Return what will know the socket of a connection.
+	 * @param url the URL of the database
+	 * @param properties what else the driver is told
+	 * @return what knows the socket
 	 */
-	static LockSocket socketFor(String url, Properties properties) {
+	public static LockSocket socketFor(String url, Properties properties) {
 		Properties told = told(url, properties);
 		return new LockSocket(told, PGProperty.SOCKET_FACTORY.getOrDefault(told) == null);
 	}
@@ -112,9 +122,16 @@ final class PgDriver {
 	 * Open a connection whose socket is known from the beginning. What has to hold is
 	 * added to the end of the URL, where it has the last word. Limits that are stricter
 	 * than ours are left alone.
+	 * @param driver PostgreSQL's driver
+	 * @param url the URL of the database
+	 * @param properties what else the driver is told
+	 * @param socket will know the socket
+	 * @param timeoutMillis how long to wait for the connection
+	 * @return the connection
+	 * @throws SQLException if there is none
 	 */
-	static Connection connect(Driver driver, String url, Properties properties, LockSocket socket, int timeoutMillis)
-			throws SQLException {
+	public static Connection connect(Driver driver, String url, Properties properties, LockSocket socket,
+			int timeoutMillis) throws SQLException {
 		String token = LockSocketFactory.expect(socket);
 		try {
 			StringBuilder extended = new StringBuilder(url).append((url.indexOf('?') >= 0) ? '&' : '?');
@@ -152,9 +169,10 @@ final class PgDriver {
 
 	/**
 	 * Return the driver's own connection, past what a pool has put around it.
+	 * @param connection any connection
 	 * @return it, or the given one where its driver can't be reached
 	 */
-	static Connection unwrap(Connection connection) {
+	public static Connection unwrap(Connection connection) {
 		Connection driver = find(connection);
 		return (driver != null) ? driver : connection;
 	}
@@ -163,8 +181,10 @@ final class PgDriver {
 	 * Return whether the driver can't execute several queries together whose answers have
 	 * not the same columns: it asks for all of them in binary ({@code prepareThreshold}
 	 * -1), and gives each the formats of all.
+	 * @param connection any connection
+	 * @return whether it can't
 	 */
-	static boolean needsOneByOne(Connection connection) {
+	public static boolean needsOneByOne(Connection connection) {
 		BaseConnection driver = find(connection);
 		return driver != null && driver.getPrepareThreshold() < 0;
 	}
@@ -172,17 +192,23 @@ final class PgDriver {
 	/**
 	 * Return whether a pooler is in front of a connection: another process answers than
 	 * the one that has greeted the driver.
+	 * @param connection any connection
+	 * @param answeredBy the process that answers
+	 * @return whether there is one, as far as the driver tells
 	 */
-	static boolean isPooled(Connection connection, int answeredBy) {
+	public static boolean isPooled(Connection connection, int answeredBy) {
 		BaseConnection driver = find(connection);
 		return driver != null && driver.getBackendPID() != answeredBy;
 	}
 
 	/**
 	 * Return what other applications have announced, as far as the driver tells.
+	 * @param connection any connection
 	 * @param waitMillis how long to wait for it
+	 * @return what has arrived
+	 * @throws SQLException if the connection is gone
 	 */
-	static List<PGNotification> notifications(Connection connection, int waitMillis) throws SQLException {
+	public static List<PGNotification> notifications(Connection connection, int waitMillis) throws SQLException {
 		BaseConnection driver = find(connection);
 		PGNotification[] notifications = (driver != null) ? driver.getNotifications(waitMillis) : null;
 		return (notifications != null) ? List.of(notifications) : List.of();
@@ -206,8 +232,10 @@ final class PgDriver {
 	/**
 	 * Return what has become of the transaction of a connection. Does not ask the server:
 	 * it says so with each answer, which only its own driver hands on.
+	 * @param connection any connection
+	 * @return its state
 	 */
-	static TransactionState transactionState(Connection connection) {
+	public static TransactionState transactionState(Connection connection) {
 		try {
 			if (connection.isClosed()) {
 				return TransactionState.NONE;
@@ -230,8 +258,10 @@ final class PgDriver {
 
 	/**
 	 * Return whether a transaction goes on, as far as is known without the server.
+	 * @param connection any connection
+	 * @return whether it may go on
 	 */
-	static boolean isTransactionOpen(Connection connection) {
+	public static boolean isTransactionOpen(Connection connection) {
 		TransactionState state = transactionState(connection);
 		return state == TransactionState.OPEN || state == TransactionState.UNTOLD;
 	}
@@ -240,8 +270,9 @@ final class PgDriver {
 	 * Return whether a connection has been cut, as far as its own driver knows: a wrapper
 	 * is closed, too, when the connection goes back to its pool.
 	 * @param connection what {@link #unwrap} has returned
+	 * @return whether it has been cut
 	 */
-	static boolean isCut(Connection connection) {
+	public static boolean isCut(Connection connection) {
 		try {
 			return PRESENT && connection instanceof BaseConnection && connection.isClosed();
 		}
@@ -253,7 +284,7 @@ final class PgDriver {
 	/**
 	 * What a connection is in.
 	 */
-	enum TransactionState {
+	public enum TransactionState {
 
 		/**
 		 * No transaction: none has begun on the server, or it is over, or the connection

@@ -14,7 +14,7 @@
  * limitations under the License.
  */
 
-package io.github.advisorylock.jdbc;
+package io.github.advisorylock.jdbc.server;
 
 import io.github.advisorylock.LockInstance;
 import org.jspecify.annotations.Nullable;
@@ -61,8 +61,9 @@ public record ApplicationName(String subject, String instance) {
 	 * @param subject the name of the key that its transaction holds, or of the
 	 * application whose session locks it carries
 	 * @param instance this instance
+	 * @return the name
 	 */
-	static String of(String subject, LockInstance instance) {
+	public static String of(String subject, LockInstance instance) {
 		String by = instance.name();
 		return of(subject, by.substring(Math.max(0, by.length() - LONGEST_INSTANCE)));
 	}
