@@ -57,7 +57,13 @@ enum Act {
 	 * A leader of shards was compared with its share when nothing had happened for a
 	 * while.
 	 */
-	SHARE;
+	SHARE,
+
+	/**
+	 * Two ticks that followed one another were begun in turn when nothing had happened
+	 * for a while.
+	 */
+	TURN;
 
 	static void count(Map<Act, Integer> acts, Act act) {
 		acts.merge(act, 1, Integer::sum);
@@ -67,7 +73,7 @@ enum Act {
 	 * Return whether it takes a time without faults, which a short trial does not have.
 	 */
 	boolean needsCalm() {
-		return this == COUNT || this == SHARE;
+		return this == COUNT || this == SHARE || this == TURN;
 	}
 
 }

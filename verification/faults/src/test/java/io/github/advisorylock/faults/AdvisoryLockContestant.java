@@ -101,7 +101,8 @@ final class AdvisoryLockContestant implements Contestant {
 	 */
 	@EnableScheduling
 	@EnableSchedulerLock(defaultLockAtMostFor = "10m")
-	@Import({ AnnotatedWork.class, OperatedWork.class, Operator.class, PromisedWork.class })
+	@Import({ AnnotatedWork.class, OperatedWork.class, Operator.class, PromisedWork.class, VersionedWork.class,
+			VersionedWork.Next.class })
 	@ImportAutoConfiguration({ AdvisoryLockAutoConfiguration.class, AdvisoryLockIntegrationAutoConfiguration.class,
 			AdvisoryLockLedgerAutoConfiguration.class, AdvisoryLockShedLockAutoConfiguration.class,
 			AopAutoConfiguration.class, DataSourceAutoConfiguration.class,

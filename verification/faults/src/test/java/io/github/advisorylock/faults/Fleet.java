@@ -61,6 +61,12 @@ final class Fleet implements AutoCloseable {
 	static final int POOLER = 1;
 
 	/**
+	 * The place of the instance with the next version of the application. Nobody drains
+	 * it.
+	 */
+	static final int NEXT_VERSION = CABLE;
+
+	/**
 	 * The place of an instance that comes up with a wrong clock, beside the others.
 	 */
 	static final int GUEST = 3;
@@ -238,9 +244,8 @@ final class Fleet implements AutoCloseable {
 		else if (place == POOLER && this.pooler != null) {
 			options.add("-Dadvisory-lock.session.url=" + url);
 		}
-		if (place == POOLER) {
-			// Another version of the application
-			options.add("-Dfaults.version-cron=*/8 * * * * *");
+		if (place == NEXT_VERSION) {
+			options.add("-Dspring.profiles.active=" + VersionedWork.NEXT);
 		}
 		if (place == POOLER && this.pooler != null) {
 			url = this.pooler.url() + "&prepareThreshold=0";

@@ -16,6 +16,8 @@
 
 package io.github.advisorylock.faults;
 
+import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.EnumMap;
@@ -23,12 +25,15 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.stream.Collectors;
 
+import org.jspecify.annotations.Nullable;
+
 /**
- * The rules for members and their shards, of which each looks at a calm time: who lives
- * is counted, nobody leads more than its share, and each shard is led.
+ * The rules for members, of which each looks at a calm time: who lives is counted, nobody
+ * leads more shards than its share, each shard is led, and members take turns at ticks.
  */
 final class MemberRules {
 
@@ -43,11 +48,23 @@ final class MemberRules {
 	 */
 	static final long ROUND = 5_000;
 
+	/**
+	 * Who begins a tick sooner has its turn: the others begin 50 ms late at the soonest.
+	 */
+	static final long TURN = 45;
+
+	/**
+	 * The time between two ticks whose turns are looked at.
+	 */
+	private static final Duration PERIOD = Duration.ofSeconds(3);
+
 	private final List<Event> events;
 
 	private final Map<String, List<Long>> lives = new HashMap<>();
 
 	private final List<long[]> unrest = new ArrayList<>();
+
+	private final List<Disturbance> disturbances;
 
 	private final Map<Act, Integer> acts;
 
@@ -61,6 +78,7 @@ final class MemberRules {
 	 */
 	MemberRules(List<Event> events, List<Disturbance> disturbances, Map<Act, Integer> acts) {
 		this.events = events;
+		this.disturbances = disturbances;
 		this.acts = acts;
 		events.stream()
 			.collect(Collectors.groupingBy(Event::instance))
@@ -85,6 +103,7 @@ final class MemberRules {
 		Set<String> drained = new HashSet<>();
 		Map<String, Event> leaders = new HashMap<>();
 		List<Event> round = new ArrayList<>();
+		Event tick = null;
 		for (Event event : this.events) {
 			switch (event.kind()) {
 				case DRAINED -> drained.add(event.key());
@@ -99,6 +118,10 @@ final class MemberRules {
 						round.add(event);
 						round.removeIf((start) -> start.at() < event.at() - ROUND);
 						checkShares(event, round, living(event.at(), drained));
+					}
+					else if (event.key().equals(Job.REMEMBERED)) {
+						checkTurns(tick, event, living(event.at(), drained));
+						tick = event;
 					}
 				}
 				default -> {
@@ -147,6 +170,29 @@ final class MemberRules {
 		if (all < OperatedJob.SHARDS) {
 			this.violations.add("Only " + all + " shards are led at " + event.at() + ": " + led);
 		}
+	}
+
+	/**
+	 * A clock that is wrong spoils turns, too.
+	 */
+	private void checkTurns(@Nullable Event before, Event event, long living) {
+		if (before == null || living < 2 || !Objects.equals(event.tick(), tick(before).plus(PERIOD)) || !hasTurn(before)
+				|| !hasTurn(event) || !isCalm(before.at(), event.at())
+				|| this.disturbances.stream().anyMatch((fault) -> fault.mayHaveStoppedWork(before.at(), event.at()))) {
+			return;
+		}
+		Act.count(this.acts, Act.TURN);
+		if (event.instance().equals(before.instance())) {
+			this.violations.add("Had two turns, one after the other: " + before.toLine() + " and " + event.toLine());
+		}
+	}
+
+	private static boolean hasTurn(Event start) {
+		return start.wall() - tick(start).toEpochMilli() < TURN;
+	}
+
+	private static Instant tick(Event start) {
+		return Objects.requireNonNull(start.tick());
 	}
 
 }

@@ -92,6 +92,41 @@ class MemberRulesTests {
 			.allSatisfy((violation) -> assertThat(violation).startsWith("Only ").contains(" shards are led"));
 	}
 
+	@Test
+	void twoTurnsOneAfterTheOtherAreFound() {
+		live("a", 0, 200_000);
+		live("b", 0, 200_000);
+		begin("b", 3, 0);
+		begin("b", 6, 0);
+		// The tick between was missed
+		begin("a", 24, 0);
+		begin("a", 30, 0);
+		begin("b", 33, 10);
+		begin("b", 36, MemberRules.TURN);
+		begin("b", 39, 10);
+		begin("a", 42, 20);
+		assertThat(violations()).isEmpty();
+		assertThat(this.history.acts()).containsOnlyKeys(Act.TURN).containsEntry(Act.TURN, 2);
+		begin("a", 45, 20);
+		assertThat(violations()).singleElement().asString().startsWith("Had two turns, one after the other");
+		this.history.disturb(Fault.CLOCK_SET_AHEAD, 40_000);
+		assertThat(violations()).isEmpty();
+	}
+
+	@Test
+	void whoIsAloneHasAllTurns() {
+		live("a", 0, 200_000);
+		begin("a", 30, 0);
+		begin("a", 33, 0);
+		assertThat(violations()).isEmpty();
+		assertThat(this.history.acts()).isEmpty();
+	}
+
+	private void begin(String instance, int second, long late) {
+		this.history.say(Event.Kind.START, instance, Job.REMEMBERED, OperatedHistory.BEGIN.plusSeconds(second), null,
+				second * 1_000 + late);
+	}
+
 	private void live(String instance, long from, long to) {
 		this.history.say(Event.Kind.TRIED, instance, Job.SESSION, from);
 		this.history.say(Event.Kind.TRIED, instance, Job.SESSION, to);

@@ -18,6 +18,7 @@ package io.github.advisorylock.faults;
 
 import java.time.Instant;
 import java.util.Arrays;
+import java.util.List;
 
 /**
  * What a method runs on a plan of its own, and an operator acts on meanwhile.
@@ -35,10 +36,15 @@ final class OperatedJob {
 	static final String BACKFILLED = "backfilled:tick";
 
 	/**
-	 * Is planned less often by the instance at {@link Fleet#POOLER}: another version of
-	 * the application.
+	 * Is planned less often, and by another method, in the next version of the
+	 * application.
 	 */
 	static final String VERSIONED = "versioned:tick";
+
+	/**
+	 * Is a method's that only the next version of the application has.
+	 */
+	static final String ADDED = "added:tick";
 
 	/**
 	 * How many members an instance knows of.
@@ -86,7 +92,7 @@ final class OperatedJob {
 	 * in a transaction that has the effect, too.
 	 */
 	static boolean isRecorded(String key) {
-		return key.equals(RESCHEDULED) || key.equals(BACKFILLED) || key.equals(VERSIONED);
+		return List.of(RESCHEDULED, BACKFILLED, VERSIONED, ADDED).contains(key);
 	}
 
 	/**
@@ -116,6 +122,16 @@ final class OperatedJob {
 		 * That of {@link #VERSIONED}: the ticks of both versions.
 		 */
 		VERSION("*/4 * * * * *", 4, 0),
+
+		/**
+		 * That of {@link #VERSIONED} in the next version.
+		 */
+		NEXT_VERSION("*/12 * * * * *", 12, 0),
+
+		/**
+		 * That of {@link #ADDED}.
+		 */
+		ADDED_TICKS("2/6 * * * * *", 6, 2),
 
 		/**
 		 * That of {@link #BACKFILLED}.

@@ -148,13 +148,10 @@ class OperatedWork implements SmartLifecycle {
 		work(OperatedJob.BACKFILLED);
 	}
 
-	@Scheduled(cron = "${faults.version-cron:*/4 * * * * *}")
-	@SingleRunner(key = OperatedJob.VERSIONED, once = Once.PER_TICK)
-	void versioned() throws Exception {
-		work(OperatedJob.VERSIONED);
-	}
-
-	private void work(String key) throws Exception {
+	/**
+	 * Work for a key that the ledger records.
+	 */
+	void work(String key) throws Exception {
 		LockContext lock = LockContext.current().orElseThrow();
 		Instant tick = LockContext.currentTick();
 		long token = lock.fencingToken().orElseThrow();

@@ -46,10 +46,16 @@ final class ScheduleRules {
 	 */
 	private static final long NEAR = 1_000;
 
+	/**
+	 * By how much a timer may be early.
+	 */
+	private static final long EARLY = 100;
+
 	private static final long ALWAYS = Long.MIN_VALUE / 2;
 
 	private static final Map<String, OperatedJob.Schedule> OTHERS = Map.of(OperatedJob.VERSIONED,
-			OperatedJob.Schedule.VERSION, OperatedJob.BACKFILLED, OperatedJob.Schedule.BACKFILLED);
+			OperatedJob.Schedule.VERSION, OperatedJob.ADDED, OperatedJob.Schedule.ADDED_TICKS, OperatedJob.BACKFILLED,
+			OperatedJob.Schedule.BACKFILLED);
 
 	private final List<Event> events;
 
@@ -158,13 +164,18 @@ final class ScheduleRules {
 	}
 
 	/**
-	 * No tick of another schedule begins than of that which holds at its time.
+	 * No tick begins before its time by the clock of its instance, unless that was just
+	 * set, and none of another schedule than of that which holds at its time, in the
+	 * version of the instance.
 	 */
 	private void checkSchedule() {
 		for (Event event : this.events) {
-			if (event.kind() == Event.Kind.START && event.key().equals(OperatedJob.RESCHEDULED)) {
-				Instant tick = Objects.requireNonNull(event.tick());
-				OperatedJob.Schedule schedule = changeAt(tick).schedule();
+			Instant tick = (event.kind() == Event.Kind.START) ? event.tick() : null;
+			if (tick != null && event.wall() < tick.toEpochMilli() - EARLY && !isDisturbed(event.at(), event.at())) {
+				this.violations.add("Begun before its time: " + event.toLine());
+			}
+			if (tick != null && OperatedJob.isRecorded(event.key())) {
+				OperatedJob.Schedule schedule = scheduleOf(event, tick);
 				if (schedule != null && !schedule.has(tick)) {
 					this.violations.add("No tick of the schedule " + schedule.cron() + ": " + event.toLine());
 				}
@@ -172,10 +183,17 @@ final class ScheduleRules {
 		}
 	}
 
+	private OperatedJob.@Nullable Schedule scheduleOf(Event start, Instant tick) {
+		if (start.key().equals(OperatedJob.VERSIONED) && Fleet.isAt(Fleet.NEXT_VERSION, start.instance())) {
+			return OperatedJob.Schedule.NEXT_VERSION;
+		}
+		return OTHERS.containsKey(start.key()) ? OTHERS.get(start.key()) : changeAt(tick).schedule();
+	}
+
 	/**
 	 * From the first run of a complete fleet on each tick is executed, unless there was a
-	 * fault at its time or when its schedule was to be learned. The last ones are not
-	 * asked for, as the instances stop then.
+	 * fault at its time or when its schedule was to be learned, or a wrong clock had a
+	 * later one run before. The last ones are not asked for, as the instances stop then.
 	 */
 	private void checkMissed(String key) {
 		long end = this.events.stream().mapToLong(Event::at).max().orElse(0) - Disturbance.RECOVERY;
@@ -192,11 +210,17 @@ final class ScheduleRules {
 			if (schedule != null && schedule.has(tick) && !this.recorded.contains(new Execution(key, tick))) {
 				long moment = second * 1000 - this.offset;
 				long since = (moment < change.answered() + 2 * AHEAD) ? change.answered() : moment;
-				if (!isDisturbed(since, moment + schedule.periodMillis())) {
+				if (!isDisturbed(since, moment + schedule.periodMillis()) && !isOvertaken(key, tick, moment)) {
 					this.violations.add("Nobody ran the tick " + tick + " of " + key + " at " + moment);
 				}
 			}
 		}
+	}
+
+	private boolean isOvertaken(String key, Instant tick, long moment) {
+		return this.events.stream()
+			.anyMatch((event) -> event.kind() == Event.Kind.START && event.key().equals(key) && event.at() < moment
+					&& tick.isBefore(event.tick()));
 	}
 
 	/**

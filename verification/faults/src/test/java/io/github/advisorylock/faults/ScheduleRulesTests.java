@@ -119,6 +119,28 @@ class ScheduleRulesTests {
 	}
 
 	@Test
+	void tickThatBeginsBeforeItsTimeIsFound() {
+		this.history.say(Event.Kind.START, "a", Job.REMEMBERED, at(3), null, 2_950);
+		assertThat(violations()).isEmpty();
+		this.history.say(Event.Kind.START, "a", Job.REMEMBERED, at(30), null, 5_000);
+		assertThat(violations()).singleElement().asString().startsWith("Begun before its time");
+		this.history.disturb(Fault.CLOCK_SET_AHEAD, 4_500);
+		assertThat(violations()).isEmpty();
+	}
+
+	@Test
+	void tickThatAWrongClockHasOvertakenIsNotMissed() {
+		run(KEY, 3, 3, 120);
+		this.recorded.remove(new Execution(KEY, at(84)));
+		assertThat(violations()).hasSize(1);
+		this.history.disturb(Fault.CLOCK_AHEAD, 60_000);
+		this.history.say(Event.Kind.START, "b", KEY, at(84), null, 60_000);
+		assertThat(violations()).hasSize(1);
+		this.history.say(Event.Kind.START, "b", KEY, at(87), null, 62_000);
+		assertThat(violations()).isEmpty();
+	}
+
+	@Test
 	void missedTickOfAVersionIsFound() {
 		run(OperatedJob.VERSIONED, 4, 4, 120);
 		assertThat(violations()).isEmpty();
@@ -128,6 +150,25 @@ class ScheduleRulesTests {
 		this.history.say(Event.Kind.TRIED, Fleet.name(0) + 1, Job.SESSION, 10_000);
 		assertThat(violations()).hasSize(1);
 		this.history.say(Event.Kind.TRIED, Fleet.name(2) + 1, Job.SESSION, 85_000);
+		assertThat(violations()).isEmpty();
+	}
+
+	@Test
+	void tickOfAnotherVersionIsFound() {
+		this.history.start(Fleet.name(Fleet.POOLER) + 2, OperatedJob.VERSIONED, at(4));
+		this.history.start(Fleet.name(Fleet.NEXT_VERSION) + 1, OperatedJob.VERSIONED, at(12));
+		assertThat(violations()).isEmpty();
+		this.history.start(Fleet.name(Fleet.NEXT_VERSION) + 1, OperatedJob.VERSIONED, at(16));
+		assertThat(violations()).singleElement().asString().startsWith("No tick of the schedule */12 ");
+	}
+
+	@Test
+	void missedTickOfWhatOneVersionHasIsFound() {
+		run(OperatedJob.ADDED, 2, 6, 120);
+		assertThat(violations()).isEmpty();
+		this.recorded.remove(new Execution(OperatedJob.ADDED, at(80)));
+		assertThat(violations()).singleElement().asString().startsWith("Nobody ran the tick 2026-11-22T12:01:20Z");
+		this.history.disturb(Fault.KILLED_INSTANCE, 78_000);
 		assertThat(violations()).isEmpty();
 	}
 

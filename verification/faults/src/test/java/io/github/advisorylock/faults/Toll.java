@@ -42,7 +42,8 @@ record Toll(Fault fault, int met, int failed, List<Long> redone) {
 		Set<Execution> unfinished = new HashSet<>();
 		for (Run run : failed) {
 			Instant tick = run.tick();
-			if (tick != null && run.key().contains(":")) {
+			// A tick that is backfilled is done again when an operator asks again
+			if (tick != null && run.key().contains(":") && !run.key().equals(OperatedJob.BACKFILLED)) {
 				unfinished.add(new Execution(run.key(), tick));
 			}
 		}
