@@ -18,29 +18,68 @@ package io.github.advisorylock.test;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.lang.annotation.Annotation;
+import java.util.List;
+import java.util.Set;
+
+import io.github.advisorylock.AdvisoryLockConfigurationException;
+import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.factory.config.BeanFactoryPostProcessor;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.ScannedGenericBeanDefinition;
 import org.springframework.core.type.classreading.MetadataReaderFactory;
 import org.springframework.core.type.classreading.SimpleMetadataReaderFactory;
+import org.springframework.test.context.ContextConfigurationAttributes;
+import org.springframework.test.context.ContextCustomizer;
+import org.springframework.test.context.ContextCustomizerFactory;
+import org.springframework.test.context.MergedContextConfiguration;
+import org.springframework.test.context.TestContextAnnotationUtils;
 
 /**
- * Has the failure of a component say why an {@link AdvisoryLockTest} starts it.
+ * Refuses a test that names a component which is not there, and has the failure of a
+ * component say why an {@link AdvisoryLockTest} starts it.
+ *
+ * @param annotation the annotation that the test has
+ * @param named the components that it names
  */
-final class SliceComponents implements BeanFactoryPostProcessor {
+record SliceComponents(String annotation, Set<Class<?>> named) implements ContextCustomizer, BeanFactoryPostProcessor {
+
+	@Override
+	public void customizeContext(ConfigurableApplicationContext context, MergedContextConfiguration configuration) {
+		context.getBeanFactory().registerSingleton("advisoryLockSliceComponents", this);
+	}
 
 	@Override
 	public void postProcessBeanFactory(ConfigurableListableBeanFactory beanFactory) {
+		this.named.forEach((type) -> checkFound(type, beanFactory));
 		MetadataReaderFactory types = new SimpleMetadataReaderFactory(beanFactory.getBeanClassLoader());
 		for (String name : beanFactory.getBeanDefinitionNames()) {
 			if (beanFactory.getBeanDefinition(name) instanceof ScannedGenericBeanDefinition component
 					&& isGuarded(component, types)) {
-				component.setResourceDescription(component.getResourceDescription()
-						+ " (@AdvisoryLockTest starts it because it has methods with @SingleRunner or @LeaderOnly: name the "
-						+ "classes that the test needs, as in @AdvisoryLockTest(OrderCleanup.class), or add what this one "
-						+ "needs by @MockitoBean or @Import)");
+				component.setResourceDescription(("%s (%s starts it because it has methods with @SingleRunner or "
+						+ "@LeaderOnly: name the classes that the test needs, as in %s(OrderCleanup.class), or add what "
+						+ "this one needs by @MockitoBean or @Import)")
+					.formatted(component.getResourceDescription(), this.annotation, this.annotation));
 			}
+		}
+	}
+
+	/**
+	 * A class is named for itself, its subclasses, or, of an annotation, for what has it.
+	 */
+	@SuppressWarnings("unchecked")
+	private void checkFound(Class<?> type, ConfigurableListableBeanFactory beanFactory) {
+		String[] names = type.isAnnotation() ? beanFactory.getBeanNamesForAnnotation((Class<? extends Annotation>) type)
+				: beanFactory.getBeanNamesForType(type, true, false);
+		if (names.length == 0) {
+			throw new AdvisoryLockConfigurationException(
+					"Failed to start '" + type.getName() + "', which " + this.annotation
+							+ " names: the application context has no bean of it",
+					"Annotate the class with @Component in a package that the application scans, see whether a profile or "
+							+ "a condition excludes it, or add @Import(" + type.getSimpleName()
+							+ ".class) to the test if the application starts it otherwise.");
 		}
 	}
 
@@ -51,6 +90,22 @@ final class SliceComponents implements BeanFactoryPostProcessor {
 		catch (IOException ex) {
 			throw new UncheckedIOException(ex);
 		}
+	}
+
+	/**
+	 * Finds the tests.
+	 */
+	static final class Factory implements ContextCustomizerFactory {
+
+		@Override
+		public @Nullable ContextCustomizer createContextCustomizer(Class<?> testClass,
+				List<ContextConfigurationAttributes> configAttributes) {
+			AdvisoryLockTest test = TestContextAnnotationUtils.findMergedAnnotation(testClass, AdvisoryLockTest.class);
+			Class<?> annotation = TestContextAnnotationUtils.hasAnnotation(testClass, FleetTest.class) ? FleetTest.class
+					: AdvisoryLockTest.class;
+			return (test != null) ? new SliceComponents("@" + annotation.getSimpleName(), Set.of(test.value())) : null;
+		}
+
 	}
 
 }

@@ -43,8 +43,8 @@ import org.springframework.context.annotation.Primary;
 import org.springframework.transaction.TransactionManager;
 
 /**
- * {@link EnableAutoConfiguration Auto-configuration} for the transactions and the
- * components of an {@link AdvisoryLockTest}.
+ * {@link EnableAutoConfiguration Auto-configuration} for the transactions of an
+ * {@link AdvisoryLockTest}.
  *
  * @since 0.1.0
  */
@@ -84,11 +84,6 @@ final class SliceTransactionAutoConfiguration {
 				.forEach(
 						(name) -> beans.registerSingleton(name, new UnboundTransactionManager(fleet.getIfAvailable())));
 		};
-	}
-
-	@Bean
-	static SliceComponents advisoryLockSliceComponents() {
-		return new SliceComponents();
 	}
 
 	/**

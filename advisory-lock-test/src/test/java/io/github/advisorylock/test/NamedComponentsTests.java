@@ -16,20 +16,29 @@
 
 package io.github.advisorylock.test;
 
+import io.github.advisorylock.AdvisoryLockConfigurationException;
 import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.test.pay.PayApplication;
 import io.github.advisorylock.test.pay.PaymentService;
 import io.github.advisorylock.test.pay.Reminders;
+import io.github.advisorylock.test.shop.Greeter;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.context.annotation.ComponentScan.Filter;
+import org.springframework.context.annotation.FilterType;
+import org.springframework.context.annotation.Import;
+import org.springframework.stereotype.Component;
 import org.springframework.test.context.ContextConfiguration;
 import org.springframework.test.context.TestContext;
 import org.springframework.test.context.TestContextManager;
+import org.springframework.test.context.bean.override.mockito.MockitoBean;
 
 import static io.github.advisorylock.test.LockAssertions.assertThatLock;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -63,14 +72,34 @@ class NamedComponentsTests {
 		assertThatLock("reminders").hasRunOnce();
 	}
 
-	@Test
-	void failureOfAComponentSaysWhyItIsThere() {
-		TestContext context = new TestContextManager(AllComponents.class).getTestContext();
+	@ParameterizedTest
+	@ValueSource(classes = { AllComponents.class, AllOfFleet.class })
+	void failureOfAComponentSaysWhyItIsThere(Class<?> test) {
+		String annotation = (test == AllOfFleet.class) ? "@FleetTest" : "@AdvisoryLockTest";
+		TestContext context = new TestContextManager(test).getTestContext();
 		assertThatExceptionOfType(IllegalStateException.class).isThrownBy(context::getApplicationContext)
 			.havingCause()
 			.withMessageContainingAll("paymentService",
-					"@AdvisoryLockTest starts it because it has methods with @SingleRunner",
-					"@AdvisoryLockTest(OrderCleanup.class)", "JdbcTemplate");
+					annotation + " starts it because it has methods with @SingleRunner",
+					annotation + "(OrderCleanup.class)", "JdbcTemplate");
+	}
+
+	@ParameterizedTest
+	@ValueSource(classes = { NotFound.class, NotFoundInFleet.class })
+	void componentThatIsNamedAndNotFoundIsRefused(Class<?> test) {
+		String annotation = (test == NotFoundInFleet.class) ? "@FleetTest" : "@AdvisoryLockTest";
+		TestContext context = new TestContextManager(test).getTestContext();
+		assertThatExceptionOfType(IllegalStateException.class).isThrownBy(context::getApplicationContext)
+			.havingCause()
+			.isInstanceOf(AdvisoryLockConfigurationException.class)
+			.withMessageContainingAll(annotation + " names", "no bean of it");
+	}
+
+	@ParameterizedTest
+	@ValueSource(classes = { Imported.class, Mocked.class, ByAnnotation.class })
+	void componentThatIsNamedMayComeFromElsewhere(Class<?> test) {
+		assertThat(new TestContextManager(test).getTestContext().getApplicationContext().getBeansOfType(Greeter.class))
+			.hasSize(1);
 	}
 
 	@Test
@@ -86,6 +115,66 @@ class NamedComponentsTests {
 	@AdvisoryLockTest
 	@ContextConfiguration(classes = PayApplication.class)
 	static class AllComponents {
+
+	}
+
+	/**
+	 * A test of a fleet that names nothing.
+	 */
+	@FleetTest
+	@ContextConfiguration(classes = PayApplication.class)
+	static class AllOfFleet {
+
+	}
+
+	/**
+	 * A test that names a component of another application.
+	 */
+	@AdvisoryLockTest({ Reminders.class, Greeter.class })
+	@ContextConfiguration(classes = PayApplication.class)
+	static class NotFound {
+
+	}
+
+	/**
+	 * A test of a fleet that names a component of another application.
+	 */
+	@FleetTest({ Reminders.class, Greeter.class })
+	@ContextConfiguration(classes = PayApplication.class)
+	static class NotFoundInFleet {
+
+	}
+
+	/**
+	 * A test that names what it adds.
+	 */
+	@AdvisoryLockTest({ Reminders.class, Greeter.class })
+	@ContextConfiguration(classes = PayApplication.class)
+	@Import(Greeter.class)
+	static class Imported {
+
+	}
+
+	/**
+	 * A test that names what it mocks.
+	 */
+	@AdvisoryLockTest({ Reminders.class, Greeter.class })
+	@ContextConfiguration(classes = PayApplication.class)
+	static class Mocked {
+
+		@MockitoBean
+		private Greeter greeter;
+
+	}
+
+	/**
+	 * A test that names an annotation of its components.
+	 */
+	@AdvisoryLockTest(value = Component.class,
+			excludeFilters = @Filter(type = FilterType.ASSIGNABLE_TYPE, classes = PaymentService.class))
+	@ContextConfiguration(classes = PayApplication.class)
+	@Import(Greeter.class)
+	static class ByAnnotation {
 
 	}
 
