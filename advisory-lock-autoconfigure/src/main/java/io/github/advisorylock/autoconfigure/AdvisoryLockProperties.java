@@ -126,6 +126,14 @@ public record AdvisoryLockProperties(@DefaultValue("true") boolean enabled, @Nul
 	private static final Duration LONGEST = Duration.ofDays(36_500);
 
 	/**
+	 * Return for how long a completed key is remembered, by 'ledger.remember-keys'.
+	 * @return for how long
+	 */
+	public Duration rememberKeys() {
+		return this.ledger.rememberKeys;
+	}
+
+	/**
 	 * Return what holds for annotated methods.
 	 */
 	SingleRunnerSettings toSettings(AdvisoryLockKeyFactory keyFactory, Environment environment,

@@ -23,11 +23,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.Supplier;
 
-import io.github.advisorylock.AdvisoryLockConfigurationException;
 import io.github.advisorylock.AdvisoryLockOperations;
 import io.github.advisorylock.LockScope;
 import io.github.advisorylock.annotation.InvalidSingleRunnerException;
-import io.github.advisorylock.annotation.SingleRunner;
 import io.github.advisorylock.annotation.SingleRunnerAnnotationBeanPostProcessor;
 import io.github.advisorylock.annotation.SingleRunnerMethod;
 import io.github.advisorylock.annotation.SingleRunnerSettings;
@@ -40,10 +38,8 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.context.SmartLifecycle;
-import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.core.env.Environment;
 import org.springframework.util.ClassUtils;
-import org.springframework.util.StringUtils;
 import org.springframework.util.function.SingletonSupplier;
 
 /**
@@ -251,21 +247,12 @@ final class SingleRunnerStartupCheck implements SmartInitializingSingleton {
 	 */
 	private @Nullable LockDatabase findDatabase(SingleRunnerMethod method) {
 		LockDatabases databases = this.databases.get();
-		String manager = method.operation().transactionManager();
-		if (databases == null || manager == null) {
-			return (databases != null) ? databases.of(null) : null;
+		if (databases == null) {
+			return null;
 		}
-		SingleRunner annotation = AnnotatedElementUtils.findMergedAnnotation(method.method(), SingleRunner.class);
-		boolean said = annotation != null && StringUtils.hasText(annotation.transactionManager());
-		try {
-			return said ? databases.of(manager) : databases.ofTransactions(manager);
-		}
-		catch (AdvisoryLockConfigurationException ex) {
-			throw new InvalidSingleRunnerException(method.beanName(), method.method(),
-					"is unusable: " + (said ? "attribute 'transactionManager'" : "the manager of its @Transactional")
-							+ " is '" + manager + "': " + ex.getMessage(),
-					ex.getAction(), ex);
-		}
+		LockDatabase named = TransactionManagers.named(method,
+				(manager, said) -> said ? databases.of(manager) : databases.ofTransactions(manager));
+		return (named != null) ? named : databases.of(null);
 	}
 
 	private void checkScope(SingleRunnerMethod method, PostgresAdvisoryLockTemplate template,

@@ -19,11 +19,14 @@ package io.github.advisorylock.database;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
+import java.util.function.BiFunction;
 import java.util.stream.Stream;
 
 import javax.sql.DataSource;
 
 import io.github.advisorylock.AdvisoryLockConfigurationException;
+import io.github.advisorylock.annotation.InvalidSingleRunnerException;
+import io.github.advisorylock.annotation.SingleRunner;
 import io.github.advisorylock.annotation.SingleRunnerMethod;
 import org.jspecify.annotations.Nullable;
 
@@ -33,6 +36,7 @@ import org.springframework.beans.PropertyAccessorFactory;
 import org.springframework.beans.factory.annotation.BeanFactoryAnnotationUtils;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.beans.factory.config.EmbeddedValueResolver;
+import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.orm.jpa.JpaTransactionManager;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.ReactiveTransactionManager;
@@ -81,6 +85,32 @@ public final class TransactionManagers {
 	 */
 	public @Nullable PlatformTransactionManager unique() {
 		return this.beanFactory.getBeanProvider(PlatformTransactionManager.class).getIfUnique();
+	}
+
+	/**
+	 * Find something by the manager that a method names.
+	 * @param method the method
+	 * @param search is given the name, and whether {@code @SingleRunner} says it
+	 * @param <T> what to find
+	 * @return what was found, {@code null} if the method names no manager
+	 * @throws InvalidSingleRunnerException if it can't be found
+	 */
+	public static <T> @Nullable T named(SingleRunnerMethod method, BiFunction<String, Boolean, T> search) {
+		String manager = method.operation().transactionManager();
+		if (manager == null) {
+			return null;
+		}
+		SingleRunner annotation = AnnotatedElementUtils.findMergedAnnotation(method.method(), SingleRunner.class);
+		boolean said = annotation != null && StringUtils.hasText(annotation.transactionManager());
+		try {
+			return search.apply(manager, said);
+		}
+		catch (AdvisoryLockConfigurationException ex) {
+			throw new InvalidSingleRunnerException(method.beanName(), method.method(),
+					"is unusable: " + (said ? "attribute 'transactionManager'" : "the manager of its @Transactional")
+							+ " is '" + manager + "': " + ex.getMessage(),
+					ex.getAction(), ex);
+		}
 	}
 
 	/**

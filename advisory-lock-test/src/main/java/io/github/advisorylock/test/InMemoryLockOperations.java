@@ -23,6 +23,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
 
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.HeldLock;
@@ -38,9 +39,10 @@ import io.github.advisorylock.support.TwoPhaseLockOperations;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
-import org.springframework.core.env.Environment;
+import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.dao.CannotAcquireLockException;
 import org.springframework.util.Assert;
+import org.springframework.util.function.SingletonSupplier;
 
 /**
  * {@link io.github.advisorylock.AdvisoryLockOperations} of one instance of an application
@@ -50,7 +52,7 @@ final class InMemoryLockOperations implements TwoPhaseLockOperations {
 
 	private final InMemoryLocks locks;
 
-	private final ConfigurableListableBeanFactory beans;
+	private final Supplier<AdvisoryLockProperties> properties;
 
 	private final InMemoryTransactions transactions;
 
@@ -75,8 +77,9 @@ final class InMemoryLockOperations implements TwoPhaseLockOperations {
 	InMemoryLockOperations(InMemoryLocks locks, ConfigurableListableBeanFactory beans,
 			@Nullable FleetInstance instance) {
 		this.locks = locks;
-		this.beans = beans;
-		this.transactions = new InMemoryTransactions(beans);
+		this.properties = SingletonSupplier.of(() -> beans.getBeanProvider(AdvisoryLockProperties.class)
+			.getIfAvailable(() -> new Binder().bindOrCreate("advisory-lock", AdvisoryLockProperties.class)));
+		this.transactions = new InMemoryTransactions(beans, this.properties);
 		this.instance = instance;
 	}
 
@@ -143,10 +146,10 @@ final class InMemoryLockOperations implements TwoPhaseLockOperations {
 	 */
 	@Nullable InMemoryHold enter(AdvisoryLockKey key, LockRequest request, Duration waited) {
 		InMemoryHold hold = hold(key, request);
-		AdvisoryLockProperties properties = properties();
-		if (properties != null && this.locks.table().count(hold) >= properties.maxHeldLocks()) {
+		int most = this.properties.get().maxHeldLocks();
+		if (this.locks.table().count(hold) >= most) {
 			throw new CannotAcquireLockException(
-					"Failed to acquire advisory lock '" + key + "': this application holds " + properties.maxHeldLocks()
+					"Failed to acquire advisory lock '" + key + "': this application holds " + most
 							+ " already, as many as 'advisory-lock.max-held-locks' allows");
 		}
 		this.locks.checkDatabase(key);
@@ -154,26 +157,18 @@ final class InMemoryLockOperations implements TwoPhaseLockOperations {
 		return this.locks.table().enter(hold, nanos) ? hold : null;
 	}
 
-	private @Nullable AdvisoryLockProperties properties() {
-		return this.beans.getBeanProvider(AdvisoryLockProperties.class).getIfAvailable();
-	}
-
 	/**
 	 * Return whether a run is interrupted whose lock is lost.
 	 */
 	boolean interrupts() {
-		AdvisoryLockProperties properties = properties();
-		return properties == null || properties.session().whenLost() == LockSessionSettings.WhenLost.INTERRUPT;
+		return this.properties.get().session().whenLost() == LockSessionSettings.WhenLost.INTERRUPT;
 	}
 
 	/**
 	 * Return for how long a key is remembered that was completed.
 	 */
 	Duration rememberKeys() {
-		Environment environment = this.beans.getBeanProvider(Environment.class).getIfAvailable();
-		Duration usual = Duration.ofDays(7);
-		return (environment != null)
-				? environment.getProperty("advisory-lock.ledger.remember-keys", Duration.class, usual) : usual;
+		return this.properties.get().rememberKeys();
 	}
 
 	private InMemoryHold hold(AdvisoryLockKey key, LockRequest request) {

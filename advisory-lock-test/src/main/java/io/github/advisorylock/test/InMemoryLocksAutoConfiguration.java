@@ -18,10 +18,14 @@ package io.github.advisorylock.test;
 
 import io.github.advisorylock.AdvisoryLockOperations;
 import io.github.advisorylock.LeaderElection;
+import io.github.advisorylock.annotation.SingleRunnerAnnotationBeanPostProcessor;
 import io.github.advisorylock.annotation.SingleRunnerSettings;
 import io.github.advisorylock.autoconfigure.AdvisoryLockAutoConfiguration;
 
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.boot.autoconfigure.AutoConfigureAfter;
 import org.springframework.boot.autoconfigure.AutoConfigureBefore;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
@@ -37,6 +41,7 @@ import org.springframework.context.annotation.Configuration;
  * @since 0.1.0
  */
 @Configuration(proxyBeanMethods = false)
+@AutoConfigureAfter(SliceTransactionAutoConfiguration.class)
 @AutoConfigureBefore({ AdvisoryLockAutoConfiguration.class, TestLocksAutoConfiguration.class })
 @ConditionalOnBooleanProperty(name = "advisory-lock.enabled", havingValue = false, matchIfMissing = true)
 final class InMemoryLocksAutoConfiguration {
@@ -59,6 +64,19 @@ final class InMemoryLocksAutoConfiguration {
 	@ConditionalOnMissingBean(AdvisoryLockOperations.class)
 	AdvisoryLockOperations advisoryLockOperations(InMemoryLocks locks, ConfigurableListableBeanFactory beans) {
 		return locks.createOperations(beans, null);
+	}
+
+	/**
+	 * Refuses at the start what a call would be refused for.
+	 */
+	@Bean
+	static SmartInitializingSingleton advisoryLockTestManagersCheck(ObjectProvider<AdvisoryLockOperations> operations,
+			SingleRunnerAnnotationBeanPostProcessor processor) {
+		return () -> {
+			if (operations.getIfAvailable() instanceof InMemoryLockOperations inMemory) {
+				processor.getMethods().forEach(inMemory.transactions()::check);
+			}
+		};
 	}
 
 	@Bean

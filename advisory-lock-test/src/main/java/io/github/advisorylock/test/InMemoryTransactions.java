@@ -16,11 +16,14 @@
 
 package io.github.advisorylock.test;
 
+import java.util.function.Supplier;
+
 import javax.sql.DataSource;
 
 import io.github.advisorylock.AdvisoryLockConfigurationException;
 import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.LockScope;
+import io.github.advisorylock.annotation.SingleRunnerMethod;
 import io.github.advisorylock.autoconfigure.AdvisoryLockProperties;
 import io.github.advisorylock.database.TransactionManagers;
 import org.jspecify.annotations.Nullable;
@@ -37,17 +40,25 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
  */
 final class InMemoryTransactions {
 
-	private final ConfigurableListableBeanFactory beans;
-
 	private final TransactionManagers managers;
+
+	private final Supplier<AdvisoryLockProperties> properties;
 
 	/**
 	 * Create transactions.
 	 * @param beans has the managers, none to run without transactions
+	 * @param properties may name one of them
 	 */
-	InMemoryTransactions(ConfigurableListableBeanFactory beans) {
-		this.beans = beans;
+	InMemoryTransactions(ConfigurableListableBeanFactory beans, Supplier<AdvisoryLockProperties> properties) {
 		this.managers = new TransactionManagers(beans);
+		this.properties = properties;
+	}
+
+	/**
+	 * Make sure that there is the manager which a method names.
+	 */
+	void check(SingleRunnerMethod method) {
+		TransactionManagers.named(method, (manager, said) -> this.managers.get(manager));
 	}
 
 	/**
@@ -56,9 +67,8 @@ final class InMemoryTransactions {
 	 * @throws AdvisoryLockConfigurationException if there is none of the name
 	 */
 	@Nullable PlatformTransactionManager of(LockRequest request) {
-		AdvisoryLockProperties properties = this.beans.getBeanProvider(AdvisoryLockProperties.class).getIfAvailable();
-		String name = (request.transactionManager() != null || properties == null) ? request.transactionManager()
-				: properties.transactionManager();
+		String name = (request.transactionManager() != null) ? request.transactionManager()
+				: this.properties.get().transactionManager();
 		return (name != null) ? this.managers.get(name) : this.managers.unique();
 	}
 

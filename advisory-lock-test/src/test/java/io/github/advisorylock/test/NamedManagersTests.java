@@ -20,11 +20,14 @@ import java.util.function.Supplier;
 
 import io.github.advisorylock.AdvisoryLockConfigurationException;
 import io.github.advisorylock.LockScope;
+import io.github.advisorylock.annotation.InvalidSingleRunnerException;
 import io.github.advisorylock.annotation.SingleRunner;
 import io.github.advisorylock.test.pay.PayApplication;
 import io.github.advisorylock.test.pay.Reminders;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.beans.factory.annotation.Qualifier;
@@ -33,6 +36,8 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 import org.springframework.stereotype.Component;
 import org.springframework.test.context.ContextConfiguration;
+import org.springframework.test.context.TestContext;
+import org.springframework.test.context.TestContextManager;
 import org.springframework.transaction.IllegalTransactionStateException;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.annotation.Transactional;
@@ -57,12 +62,25 @@ class NamedManagersTests {
 		return TransactionSynchronizationManager.isActualTransactionActive();
 	}
 
+	@ParameterizedTest
+	@CsvSource({ "Slice, attribute 'transactionManager'", "Fleet, the manager of its @Transactional" })
+	void nameThatIsNoneIsRefusedAtTheStart(String test, String who) throws ClassNotFoundException {
+		TestContext context = new TestContextManager(
+				Class.forName(NamedManagersTests.class.getName() + "$WithoutTheManager" + test))
+			.getTestContext();
+		assertThatExceptionOfType(IllegalStateException.class).isThrownBy(context::getApplicationContext)
+			.havingCause()
+			.isInstanceOf(InvalidSingleRunnerException.class)
+			.withMessageContaining("is unusable: " + who
+					+ " is 'accounts': There is no transaction manager 'accounts', there is [first, second]");
+	}
+
 	/**
 	 * Without managers and without a database.
 	 */
 	@Nested
 	@AdvisoryLockTest(value = Reminders.class, properties = "advisory-lock.transaction-manager=books")
-	@Import(Accounts.class)
+	@Import({ Accounts.class, Statements.class, Postings.class })
 	@ContextConfiguration(classes = PayApplication.class)
 	class InASlice {
 
@@ -70,12 +88,18 @@ class NamedManagersTests {
 		private Accounts accounts;
 
 		@Autowired
+		private Statements statements;
+
+		@Autowired
+		private Postings postings;
+
+		@Autowired
 		private PlatformTransactionManager primary;
 
 		@Test
 		void runIsInATransactionOfTheNamedManager(@Autowired @Qualifier("accounts") PlatformTransactionManager named) {
 			assertThat(this.accounts.close(() -> isIn(named))).isTrue();
-			assertThat(this.accounts.write(() -> isIn(named))).isTrue();
+			assertThat(this.statements.write(() -> isIn(named))).isTrue();
 			assertThatLock("accounts").hasRunOnce();
 		}
 
@@ -90,7 +114,7 @@ class NamedManagersTests {
 		@Test
 		void managerOfThePropertyIsThatOfAllWhoNameNone() {
 			new TransactionTemplate(this.primary).executeWithoutResult((status) -> {
-				assertThat(this.accounts.post(() -> isIn(this.primary))).isTrue();
+				assertThat(this.postings.post(() -> isIn(this.primary))).isTrue();
 				assertThatLock("postings").hasRunOnce().isHeld();
 			});
 		}
@@ -102,7 +126,7 @@ class NamedManagersTests {
 	 */
 	@Nested
 	@FleetTest(Reminders.class)
-	@Import(Accounts.class)
+	@Import({ Accounts.class, Postings.class })
 	@ContextConfiguration(classes = PayApplication.class)
 	class OnAFleet {
 
@@ -112,7 +136,7 @@ class NamedManagersTests {
 				PlatformTransactionManager primary = fleet.bean(instance, PlatformTransactionManager.class);
 				Accounts accounts = fleet.bean(instance, Accounts.class);
 				assertThat(accounts.close(() -> isInAny() && !isIn(primary))).isTrue();
-				assertThat(accounts.post(() -> isIn(primary))).isTrue();
+				assertThat(fleet.bean(instance, Postings.class).post(() -> isIn(primary))).isTrue();
 			});
 			assertThatLock("accounts").hasRun(3);
 		}
@@ -125,7 +149,7 @@ class NamedManagersTests {
 	abstract static class WithSeveral {
 
 		@Autowired
-		Accounts accounts;
+		Postings postings;
 
 		@Autowired
 		@Qualifier("first")
@@ -135,15 +159,25 @@ class NamedManagersTests {
 		@Qualifier("second")
 		PlatformTransactionManager second;
 
-		@Test
-		void nameThatIsNoneIsRefused() {
-			assertThatExceptionOfType(AdvisoryLockConfigurationException.class)
-				.isThrownBy(() -> this.accounts.close(() -> fail("ran")))
-				.withMessage("There is no transaction manager 'accounts', there is [first, second]");
-			assertThatExceptionOfType(AdvisoryLockConfigurationException.class)
-				.isThrownBy(() -> this.accounts.archive(() -> fail("ran")))
-				.withMessageContaining("There is no transaction manager 'accounts'");
-		}
+	}
+
+	/**
+	 * A test whose managers are others than the one that is named.
+	 */
+	@AdvisoryLockTest(Reminders.class)
+	@Import({ Archive.class, Managers.class })
+	@ContextConfiguration(classes = PayApplication.class)
+	static class WithoutTheManagerSlice {
+
+	}
+
+	/**
+	 * A test of a fleet whose managers are others than the one that is named.
+	 */
+	@FleetTest(Reminders.class)
+	@Import({ Statements.class, Managers.class })
+	@ContextConfiguration(classes = PayApplication.class)
+	static class WithoutTheManagerFleet {
 
 	}
 
@@ -152,21 +186,21 @@ class NamedManagersTests {
 	 */
 	@Nested
 	@AdvisoryLockTest(Reminders.class)
-	@Import({ Accounts.class, Managers.class })
+	@Import({ Postings.class, Managers.class })
 	@ContextConfiguration(classes = PayApplication.class)
 	class WithoutTheProperty extends WithSeveral {
 
 		@Test
 		void managerHasToBeNamed() {
 			assertThatExceptionOfType(AdvisoryLockConfigurationException.class)
-				.isThrownBy(() -> this.accounts.post(() -> fail("ran")))
+				.isThrownBy(() -> this.postings.post(() -> fail("ran")))
 				.withMessage("There is no single transaction manager, there is [first, second]");
 		}
 
 		@Test
 		void transactionOfTheCallerIsJoined() {
 			new TransactionTemplate(this.first).executeWithoutResult((status) -> {
-				assertThat(this.accounts.post(() -> isIn(this.first))).isTrue();
+				assertThat(this.postings.post(() -> isIn(this.first))).isTrue();
 				assertThatLock("postings").isHeld();
 			});
 		}
@@ -178,20 +212,20 @@ class NamedManagersTests {
 	 */
 	@Nested
 	@AdvisoryLockTest(value = Reminders.class, properties = "advisory-lock.transaction-manager=second")
-	@Import({ Accounts.class, Managers.class })
+	@Import({ Postings.class, Managers.class })
 	@ContextConfiguration(classes = PayApplication.class)
 	class WithTheProperty extends WithSeveral {
 
 		@Test
 		void runIsInATransactionOfThatManager() {
-			assertThat(this.accounts.post(() -> isIn(this.second) && !isIn(this.first))).isTrue();
+			assertThat(this.postings.post(() -> isIn(this.second) && !isIn(this.first))).isTrue();
 		}
 
 		@Test
 		void transactionOfAnotherDatabaseIsRefused() {
 			TransactionTemplate transaction = new TransactionTemplate(this.first);
 			assertThatExceptionOfType(IllegalTransactionStateException.class)
-				.isThrownBy(() -> transaction.execute((status) -> this.accounts.post(() -> fail("ran"))))
+				.isThrownBy(() -> transaction.execute((status) -> this.postings.post(() -> fail("ran"))))
 				.withMessageContaining("that is not one of transaction manager 'second'");
 		}
 
@@ -226,16 +260,39 @@ class NamedManagersTests {
 			return work.get();
 		}
 
+	}
+
+	/**
+	 * Names a manager in scope SESSION.
+	 */
+	@Component
+	static class Archive {
+
 		@SingleRunner(key = "archive", transactionManager = "accounts", scope = LockScope.SESSION)
-		Boolean archive(Supplier<Boolean> work) {
-			return work.get();
+		void archive() {
 		}
+
+	}
+
+	/**
+	 * Names a manager for its transactions.
+	 */
+	@Component
+	static class Statements {
 
 		@Transactional("accounts")
 		@SingleRunner("statements")
 		Boolean write(Supplier<Boolean> work) {
 			return work.get();
 		}
+
+	}
+
+	/**
+	 * Names no manager.
+	 */
+	@Component
+	static class Postings {
 
 		@SingleRunner("postings")
 		Boolean post(Supplier<Boolean> work) {
