@@ -27,6 +27,7 @@ import java.util.concurrent.ThreadFactory;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 
+import io.github.advisorylock.LockInstance;
 import io.github.advisorylock.jdbc.server.ConnectionSource;
 import io.github.advisorylock.jdbc.server.ServerJudge;
 import io.github.advisorylock.jdbc.thread.LockScheduler;
@@ -52,13 +53,15 @@ public final class SimulatedThreads extends LockScheduler.Threads {
 	/**
 	 * Create threads that are none.
 	 * @param ticker the clock
+	 * @param instance the instance of the application
 	 * @param soon does something soon
 	 * @param whenIdle does something that calls methods as soon as none runs here
 	 * @param inCall whether a call of a method is going on at this moment, which may wait
 	 * for what is done in the session
 	 */
-	public SimulatedThreads(LockScheduler.Ticker ticker, Executor soon, Executor whenIdle, BooleanSupplier inCall) {
-		super(null, ticker);
+	public SimulatedThreads(LockScheduler.Ticker ticker, LockInstance instance, Executor soon, Executor whenIdle,
+			BooleanSupplier inCall) {
+		super(null, ticker, instance);
 		this.soon = soon;
 		this.whenIdle = whenIdle;
 		this.inCall = inCall;

@@ -23,24 +23,25 @@ import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.Predicate;
+import java.util.function.Supplier;
 
 import javax.sql.DataSource;
 
 import io.github.advisorylock.AdvisoryLockKey;
-import io.github.advisorylock.LockInstance;
 import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.LockScope;
 import io.github.advisorylock.annotation.SingleRunnerAnnotationBeanPostProcessor;
 import io.github.advisorylock.jdbc.Hold;
 import io.github.advisorylock.jdbc.Run;
 import io.github.advisorylock.jdbc.thread.LockScheduler;
+import io.github.advisorylock.jdbc.thread.SafeTask;
 
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.context.PayloadApplicationEvent;
 
 /**
- * The ledger of one application, on the rows of a model: its runs, and the watcher of its
- * open ticks.
+ * The ledger of one application, on the rows of a model: its runs, the watcher of its
+ * open ticks, and what it says and is told each twelve seconds.
  */
 public final class SimulatedJobs extends PostgresAdvisoryLockLedger {
 
@@ -59,10 +60,13 @@ public final class SimulatedJobs extends PostgresAdvisoryLockLedger {
 
 	private final UnfinishedTickWatcher watcher;
 
+	private final JobRepository repository;
+
+	private final SafeTask beat;
+
 	/**
 	 * Create the ledger of an application.
 	 * @param dataSource leads to the server
-	 * @param instance the name of the application
 	 * @param methods knows the annotated methods
 	 * @param beans has their beans
 	 * @param threads the threads
@@ -71,19 +75,23 @@ public final class SimulatedJobs extends PostgresAdvisoryLockLedger {
 	 * @param held whether the server has a lock
 	 * @param stopping whether the application is being shut down
 	 */
-	public SimulatedJobs(DataSource dataSource, String instance, SingleRunnerAnnotationBeanPostProcessor methods,
-			BeanFactory beans, LockScheduler.Threads threads, SimulatedLedger rows, Consumer<Runnable> question,
+	public SimulatedJobs(DataSource dataSource, SingleRunnerAnnotationBeanPostProcessor methods, BeanFactory beans,
+			LockScheduler.Threads threads, SimulatedLedger rows, Consumer<Runnable> question,
 			Predicate<AdvisoryLockKey> held, BooleanSupplier stopping) {
-		super(dataSource, SETTINGS, "", new LockInstance(instance), new NamedJobs(List::of), (event) -> {
+		super(dataSource, SETTINGS, "", threads.instance(), new NamedJobs(List::of), (event) -> {
 		});
+		LedgerConnections connections = new LedgerConnections(dataSource);
+		Supplier<String> instance = threads.instance()::name;
 		this.rows = rows;
 		this.question = question;
 		this.held = held;
 		this.stopping = stopping;
-		this.runs = new RunRepository(new LedgerConnections(dataSource), SimulatedLedger.STATEMENTS, SETTINGS, "",
-				() -> instance, new RecentKeys(), (name) -> null, () -> {
-				}, () -> {
-				});
+		this.runs = new RunRepository(connections, SimulatedLedger.STATEMENTS, SETTINGS, "", instance, new RecentKeys(),
+				(name) -> null, () -> {
+				}, () -> drained(true));
+		this.repository = new JobRepository(connections, SimulatedLedger.TABLES, instance);
+		InstancePresence presence = new InstancePresence(() -> this, "", null, List::of, threads);
+		this.beat = new SafeTask("Failed to say that the application is there", presence::beat);
 		this.watcher = new UnfinishedTickWatcher(this, new RecordedMethodRegistry(methods, beans, (method) -> true),
 				threads);
 	}
@@ -100,6 +108,18 @@ public final class SimulatedJobs extends PostgresAdvisoryLockLedger {
 	@Override
 	public RunRecord record(AdvisoryLockKey key, LockScope scope, LockRequest request) {
 		return new RecordedRun(this.runs, key, scope, request, this.stopping);
+	}
+
+	@Override
+	public JobRepository repository() {
+		return this.repository;
+	}
+
+	/**
+	 * Say that the application is there, and be told what operators want.
+	 */
+	public void beat() {
+		this.beat.run();
 	}
 
 	@Override

@@ -21,6 +21,7 @@ import java.time.Instant;
 import java.time.OffsetDateTime;
 import java.time.ZoneOffset;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -38,23 +39,28 @@ public final class SimulatedLedger {
 
 	private static final Pattern PARAMETER = Pattern.compile("(?<!:):([a-zA-Z]+)");
 
-	static final RunStatements STATEMENTS = RunStatements.of(new LedgerTables(Map.of("job", "job", "run", "run",
-			"pause", "pause", "schedule", "schedule", "completion", "completion", "token", "token")));
+	static final LedgerTables TABLES = new LedgerTables(Map.of("job", "job", "run", "run", "pause", "pause", "schedule",
+			"schedule", "completion", "completion", "token", "token", "instance", "instance", "backfill", "backfill"));
+
+	static final RunStatements STATEMENTS = RunStatements.of(TABLES);
 
 	private static final int MOST_RUNS = 100;
 
 	private static final Duration MINUTE = Duration.ofMinutes(1);
 
-	private static final Map<String, Verb> VERBS = Map.of(text(STATEMENTS.decide()),
-			new Verb(names(STATEMENTS.decide()), SimulatedLedger::decide), text(STATEMENTS.begin()),
-			new Verb(names(STATEMENTS.begin()), SimulatedLedger::begin), text(STATEMENTS.end()),
-			new Verb(names(STATEMENTS.end()), SimulatedLedger::end));
+	private static final Map<String, Verb> VERBS = Map.ofEntries(verb(STATEMENTS.decide(), SimulatedLedger::decide),
+			verb(STATEMENTS.begin(), SimulatedLedger::begin), verb(STATEMENTS.end(), SimulatedLedger::end),
+			verb(TABLES.in(JobStatements.APPEAR), SimulatedLedger::appear),
+			verb(TABLES.in("SELECT EXISTS (" + JobStatements.DRAINED + ")"),
+					(rows, named, writes) -> new Object[] { rows.isDrained(named) }));
 
 	private final Supplier<Instant> clock;
 
 	private final Map<String, Job> jobs = new LinkedHashMap<>();
 
 	private final List<Run> runs = new ArrayList<>();
+
+	private final Map<String, Instant> drains = new HashMap<>();
 
 	private Consumer<Run> observer = (run) -> {
 	};
@@ -69,12 +75,9 @@ public final class SimulatedLedger {
 		this.clock = clock;
 	}
 
-	private static String text(String sql) {
-		return PARAMETER.matcher(sql).replaceAll("?").strip();
-	}
-
-	private static List<String> names(String sql) {
-		return PARAMETER.matcher(sql).results().map((found) -> found.group(1)).toList();
+	private static Map.Entry<String, Verb> verb(String sql, Action action) {
+		List<String> names = PARAMETER.matcher(sql).results().map((found) -> found.group(1)).toList();
+		return Map.entry(PARAMETER.matcher(sql).replaceAll("?").strip(), new Verb(names, action));
 	}
 
 	Instant now() {
@@ -136,7 +139,10 @@ public final class SimulatedLedger {
 		boolean open = tick != null && tick.equals(job.openTick);
 		Instant latest = now.plus(MINUTE);
 		String outcome = "EXECUTED";
-		if (job.pausedAt != null) {
+		if (run.is("drainable") && isDrained(run)) {
+			outcome = RunStatements.DRAINED;
+		}
+		else if (job.pausedAt != null) {
 			outcome = "PAUSED";
 		}
 		else if (tick != null && tick.isAfter(latest)) {
@@ -209,6 +215,26 @@ public final class SimulatedLedger {
 			}
 		});
 		return new Object[] { 1L };
+	}
+
+	private Object[] appear(Values instance, List<Runnable> writes) {
+		return new Object[] { "0", isDrained(instance) };
+	}
+
+	private boolean isDrained(Values instance) {
+		return this.drains.containsKey(instance.text("instance"));
+	}
+
+	/**
+	 * Drain an instance, or resume it.
+	 */
+	public void drain(String instance, boolean drained) {
+		if (drained) {
+			this.drains.putIfAbsent(instance, now());
+		}
+		else {
+			this.drains.remove(instance);
+		}
 	}
 
 	private void abandon(String key, long token) {

@@ -20,6 +20,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.ZoneOffset;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -85,6 +86,8 @@ final class Promises {
 
 	private final Map<String, Long> touched = new HashMap<>();
 
+	private final Drains drains;
+
 	private final boolean electing;
 
 	private long lastExport;
@@ -102,7 +105,8 @@ final class Promises {
 	private long sharedSince;
 
 	Promises(Simulation simulation, SimulatedServer server, boolean electing, Weather weather,
-			List<SimulatedInstance> instances) {
+			List<SimulatedInstance> instances, Drains drains) {
+		this.drains = drains;
 		this.electing = electing;
 		this.simulation = simulation;
 		this.server = server;
@@ -117,7 +121,7 @@ final class Promises {
 	void checkAlways() {
 		long leaders = this.instances.stream().filter(SimulatedInstance::isLeading).count();
 		check(leaders <= 1, "43: a role has one leader at a time");
-		if (leaders == 1) {
+		if (leaders == 1 || this.drains.working() == 0) {
 			this.ledSince = this.simulation.now();
 		}
 		checkShards();
@@ -134,8 +138,11 @@ final class Promises {
 				this.shardLedSince[shard] = this.simulation.now();
 			}
 		}
-		long living = this.instances.stream().filter((instance) -> !instance.isDead()).count();
-		if (largest <= 1 || (largest - 1) * living < SimulatedInstance.SHARDS) {
+		long working = this.drains.working();
+		if (working == 0) {
+			Arrays.fill(this.shardLedSince, this.simulation.now());
+		}
+		if (largest <= 1 || (largest - 1) * working < SimulatedInstance.SHARDS) {
 			this.sharedSince = this.simulation.now();
 		}
 	}
@@ -155,12 +162,13 @@ final class Promises {
 					"33, 34: a run is told that its lock is lost");
 		}
 		OF_TICKS.forEach(this::noteTouched);
-		if (!this.simulation.hasRoom()) {
+		if (!this.simulation.hasRoom() || this.drains.working() == 0) {
 			this.lastExport = this.simulation.now();
 		}
 		if (this.weather.calm().compareTo(SOON) < 0) {
 			return;
 		}
+		this.drains.checkCalm(SOON);
 		check(!this.electing || this.simulation.now() - this.ledSince < SOON.toNanos(),
 				"49: a leader that is gone is replaced");
 		check(!this.electing || LongStream.of(this.shardLedSince)
@@ -184,7 +192,8 @@ final class Promises {
 
 	private void noteTouched(String key) {
 		boolean running = this.instances.stream().anyMatch((instance) -> instance.isBusyWith(key));
-		if (running || !this.simulation.hasRoom() || this.server.ledger().job(key).pausedAt() != null) {
+		if (running || !this.simulation.hasRoom() || this.drains.working() == 0
+				|| this.server.ledger().job(key).pausedAt() != null) {
 			this.touched.put(key, this.simulation.now());
 		}
 	}
@@ -210,6 +219,7 @@ final class Promises {
 			this.resigned = null;
 		}
 		if (event instanceof LeadershipGainedEvent gained) {
+			this.drains.gained(instance);
 			check(gained.term() > this.terms.getOrDefault(gained.role(), 0L), "50: terms rise");
 			this.terms.merge(gained.role(), gained.term(), Math::max);
 		}
@@ -241,6 +251,7 @@ final class Promises {
 		Call call = callOf(instance, key);
 		checkHolder(work, call.time, "12, 14, 20: a run begins under its lock");
 		checkRemembered(work, call);
+		this.drains.begun(instance, key, call.time);
 		if (OF_TICKS.contains(key)) {
 			checkTick(key, key + "@" + lock.tick().orElseThrow(), call, lock);
 		}

@@ -18,6 +18,7 @@ package io.github.advisorylock.simulation;
 
 import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
+import java.sql.Array;
 import java.sql.Connection;
 import java.sql.DatabaseMetaData;
 import java.sql.PreparedStatement;
@@ -96,6 +97,7 @@ final class SimulatedConnection {
 					: this.session.aborted ? TransactionState.FAILED : TransactionState.OPEN;
 			case "getNotifications" -> receive();
 			case "getPrepareThreshold" -> 5;
+			case "createArrayOf" -> proxy(Array.class, (asked, none) -> true);
 			case "getMetaData" -> proxy(DatabaseMetaData.class, (asked, none) -> "PostgreSQL");
 			case "getTransactionIsolation" -> Connection.TRANSACTION_READ_COMMITTED;
 			default -> throw new UnsupportedOperationException("Not known to the model of the driver: " + method);

@@ -34,6 +34,7 @@ import java.util.concurrent.TimeoutException;
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.AdvisoryLockKeyFactory;
 import io.github.advisorylock.LockContext;
+import io.github.advisorylock.LockInstance;
 import io.github.advisorylock.LockScope;
 import io.github.advisorylock.SingleRunnerFinishedEvent;
 import io.github.advisorylock.jdbc.LockSession;
@@ -69,6 +70,8 @@ final class SimulatedInstance extends AbstractDataSource implements LockSchedule
 	 * Stands for the key of a call that comes from the watcher of open ticks.
 	 */
 	static final String CATCH_UP = "catch-up";
+
+	private static final Duration HEARTBEAT = Duration.ofSeconds(12);
 
 	private static final long LITTLE = Duration.ofMillis(200).toNanos();
 
@@ -106,6 +109,11 @@ final class SimulatedInstance extends AbstractDataSource implements LockSchedule
 
 	private final List<SimulatedConnection> connections = new ArrayList<>();
 
+	/**
+	 * Since when it knows whether it is drained.
+	 */
+	private long drained;
+
 	private final SimulatedThreads threads;
 
 	private final LockSession session;
@@ -127,11 +135,13 @@ final class SimulatedInstance extends AbstractDataSource implements LockSchedule
 		this.rate = simulation.random(-30, 31);
 		this.skew = simulation.random(-2_000_000_000L, 2_000_000_000L);
 		Executor soon = (task) -> at(0, task);
-		this.threads = new SimulatedThreads(this, soon, this::whenIdle, simulation.isIn(this));
+		LockInstance instance = new LockInstance(name);
+		instance.whenChanged(() -> this.drained = simulation.now());
+		this.threads = new SimulatedThreads(this, instance, soon, this::whenIdle, simulation.isIn(this));
 		AdvisoryLockKeyFactory keys = AdvisoryLockKeyFactory.sha256();
 		this.session = this.threads.session(() -> this, SETTINGS);
-		this.jobs = new SimulatedJobs(this, name, methods.postProcessor(), methods.beans(), this.threads,
-				server.ledger(), this::ask, (key) -> !server.holders(key.value()).isEmpty(), () -> this.stopping);
+		this.jobs = new SimulatedJobs(this, methods.postProcessor(), methods.beans(), this.threads, server.ledger(),
+				this::ask, (key) -> !server.holders(key.value()).isEmpty(), () -> this.stopping);
 		this.template = new PostgresAdvisoryLockTemplate(this, new JdbcTransactionManager(this), this.session, "sim",
 				keys, Duration.ZERO, 1000, () -> this.jobs);
 		this.election = new PostgresLeaderElection(this.session, "sim", keys, 0,
@@ -150,6 +160,12 @@ final class SimulatedInstance extends AbstractDataSource implements LockSchedule
 			this.election.start();
 		}
 		this.jobs.start();
+		beat();
+	}
+
+	private void beat() {
+		this.jobs.beat();
+		at(HEARTBEAT.toNanos() + this.simulation.random(0, LITTLE), this::beat);
 	}
 
 	/**
@@ -201,6 +217,13 @@ final class SimulatedInstance extends AbstractDataSource implements LockSchedule
 	 */
 	long disturbed() {
 		return this.disturbed;
+	}
+
+	/**
+	 * Return whether it is drained, and has known that by a time.
+	 */
+	boolean knowsOfDrainAt(long time) {
+		return this.threads.instance().isDrained() && this.drained <= time;
 	}
 
 	Set<Integer> shards() {
@@ -417,7 +440,7 @@ final class SimulatedInstance extends AbstractDataSource implements LockSchedule
 
 	@Override
 	public Future<?> after(long nanos, ScheduledExecutorService timer, Executor executor, Runnable task) {
-		return at(Math.max(0, nanos) * 1000 / (1000 + this.rate) + 1000,
+		return at(Math.max(0, nanos) / (1000 + this.rate) * 1000 + 1000,
 				(executor == timer) ? task : () -> executor.execute(task));
 	}
 

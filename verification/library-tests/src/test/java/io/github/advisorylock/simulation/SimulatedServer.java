@@ -269,6 +269,7 @@ final class SimulatedServer {
 		if (sql.startsWith("SELECT 1") || sql.equals("SELECT true") || sql.contains("set_config(")) {
 			return new Object[] { sql.startsWith("SELECT 1") ? 1L : (Object) true };
 		}
+		this.simulation.violate("the model of the server knows each statement: " + sql);
 		throw new IllegalArgumentException("Not known to the model of the server: " + sql);
 	}
 

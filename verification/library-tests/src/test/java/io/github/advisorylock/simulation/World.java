@@ -58,6 +58,8 @@ final class World {
 
 	private final Promises promises;
 
+	private final Drains drains;
+
 	private final List<SimulatedMethods> methods;
 
 	private final List<SimulatedInstance> instances = new ArrayList<>();
@@ -72,7 +74,8 @@ final class World {
 		this.methods = methods;
 		this.server = new SimulatedServer(simulation);
 		this.weather = new Weather(simulation);
-		this.promises = new Promises(simulation, this.server, electing, this.weather, this.instances);
+		this.drains = new Drains(simulation, this.server, this.instances);
+		this.promises = new Promises(simulation, this.server, electing, this.weather, this.instances, this.drains);
 	}
 
 	void run() {
@@ -183,8 +186,9 @@ final class World {
 
 	private void operate() {
 		String key = Promises.OF_TICKS.get((int) this.simulation.random(0, 2));
-		int act = (int) this.simulation.random(0, 9);
-		this.simulation.step("operator: " + act + " for " + key);
+		int act = (int) this.simulation.random(0, 12);
+		SimulatedInstance one = this.instances.get((int) this.simulation.random(0, this.instances.size()));
+		this.simulation.step("operator: " + act + " for " + key + " or " + one.name());
 		switch (act) {
 			case 0 -> this.server.ledger().job(key).pause(this.server.clock());
 			case 1, 2 -> Promises.OF_TICKS.forEach((job) -> this.server.ledger().job(job).pause(null));
@@ -192,8 +196,9 @@ final class World {
 			case 5, 6 -> this.server.tell(LockSession.CANCEL_CHANNEL,
 					PostgresAdvisoryLockTemplate.lockEntry(SimulatedInstance.key(key)) + " "
 							+ this.server.clock().toEpochMilli() + " somebody");
+			case 7 -> this.drains.act(one, true);
+			case 8, 9 -> this.instances.forEach((instance) -> this.drains.act(instance, false));
 			default -> {
-				SimulatedInstance one = this.instances.get((int) this.simulation.random(0, this.instances.size()));
 				this.promises.resigns(one);
 				one.election().resign(SimulatedInstance.ROLE);
 				this.weather.disturb();
