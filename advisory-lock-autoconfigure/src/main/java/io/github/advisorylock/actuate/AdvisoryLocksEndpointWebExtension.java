@@ -204,7 +204,7 @@ public class AdvisoryLocksEndpointWebExtension {
 			@Nullable String instance, @Nullable String transactionManager) {
 		String user = user(securityContext);
 		return answer(() -> {
-			OperatorActions acts = this.actions.apply(this.source.in(transactionManager));
+			OperatorActions acts = this.actions.apply(this.source.in(transactionManager).answering(instance == null));
 			return (instance != null)
 					? acts.actOn(instance, state, reason, user,
 							this.source.all().values().stream().map(this.actions).toList())
@@ -259,8 +259,12 @@ public class AdvisoryLocksEndpointWebExtension {
 			return acts.act(name, state, user);
 		}
 		if (OperatorActions.CANCELLED.equals(state)) {
-			AdvisoryLockKey key = database.key(namespace, name);
-			return (key != null) ? acts.cancel(key, subject, user, redaction) : null;
+			AdvisoryLockKey key = database.answering(true).key(namespace, name);
+			Object done = (key != null) ? acts.cancel(key, subject, user, redaction) : null;
+			if (done == null && database.getJob(null, namespace, name, false).isPresent()) {
+				throw new ActSubject.RefusedException("There is no holder of the lock of '" + key + "'");
+			}
+			return done;
 		}
 		return database.getJob(null, namespace, name, redaction.showUnsanitized())
 			.map((job) -> acts.act(job.job(), state, subject, reason, schedule, user, redaction))

@@ -139,6 +139,20 @@ public class AdvisoryLocksSource {
 		return source;
 	}
 
+	/**
+	 * Return this database once it has answered: most acts have no limit of their own.
+	 * @param asked whether it is asked for more than what its ledger knows
+	 */
+	AdvisoryLocksSource answering(boolean asked) {
+		if (asked || records().isInUse()) {
+			ask(() -> {
+				this.monitor.ping();
+				return true;
+			});
+		}
+		return this;
+	}
+
 	OperatorActions actions(Supplier<LeaderElection> election, ApplicationEventPublisher eventPublisher) {
 		return new OperatorActions(this.application, this.registry, this.monitor.holders(), election, eventPublisher);
 	}

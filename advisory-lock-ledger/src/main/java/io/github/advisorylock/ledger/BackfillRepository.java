@@ -47,7 +47,7 @@ record BackfillRepository(LedgerConnections connections, LedgerTables tables, Su
 	 * way
 	 */
 	Optional<Instant> begin(JobName job, Instant from, Instant to, int ticks, String by) {
-		return this.connections.apart((apart) -> this.tables
+		return this.connections.apartBriefly((apart) -> this.tables
 			.statement(apart, job,
 					"""
 							INSERT INTO {backfill} AS b (namespace, key, from_at, to_at, ticks, instance, started_by)
@@ -99,7 +99,7 @@ record BackfillRepository(LedgerConnections connections, LedgerTables tables, Su
 	 * @return {@code false} if none of the job is under way
 	 */
 	boolean cancel(JobName job) {
-		return this.connections.apart((apart) -> this.tables.statement(apart, job, """
+		return this.connections.apartBriefly((apart) -> this.tables.statement(apart, job, """
 				UPDATE {backfill} b SET outcome = 'CANCELLED', seen_at = pg_catalog.clock_timestamp()
 				WHERE b.namespace = :namespace AND b.key = :key AND""" + UNDER_WAY).update()) == 1;
 	}
@@ -108,7 +108,7 @@ record BackfillRepository(LedgerConnections connections, LedgerTables tables, Su
 	 * Return the last backfill of a job.
 	 */
 	Optional<LedgerJob.Backfill> find(JobName job) {
-		return this.connections.reading((reading) -> this.tables
+		return this.connections.readingBriefly((reading) -> this.tables
 			.statement(reading, job,
 					"SELECT b.*, CASE WHEN b.outcome IS NULL AND NOT " + UNDER_WAY
 							+ " THEN 'ABANDONED' ELSE b.outcome END AS ended FROM {backfill} b "

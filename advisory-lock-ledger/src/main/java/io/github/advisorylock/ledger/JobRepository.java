@@ -147,7 +147,7 @@ public class JobRepository {
 		String sql = this.tables.in(JobStatements.INSTANCES) + ";" + this.tables.in(JobStatements.PAUSE_OF_ALL) + ";"
 				+ this.tables.in(JobStatements.DIFFERING) + ";" + this.tables.in(JobStatements.LISTED);
 		Map<String, Object> parameters = Map.of("namespace", namespace, "instances", MOST_INSTANCES, "most", most);
-		return this.connections.reading((jdbc) -> jdbc.execute(sql, parameters, (statement) -> {
+		return this.connections.readingBriefly((jdbc) -> jdbc.execute(sql, parameters, (statement) -> {
 			statement.execute();
 			List<KnownInstance> instances = next(statement, InstanceRepository::instance);
 			statement.getMoreResults();
@@ -174,7 +174,7 @@ public class JobRepository {
 	 * Return the jobs of a namespace that come after one, in the order of their keys.
 	 */
 	List<LedgerJob> jobs(String namespace, String after, int limit) {
-		return this.connections.reading(
+		return this.connections.readingBriefly(
 				(jdbc) -> this.tables.statement(jdbc, new JobName(namespace, after), JobStatements.PAGE_OF_NAMESPACE)
 					.param("limit", limit)
 					.query(JobRepository::job)
@@ -185,7 +185,7 @@ public class JobRepository {
 	 * Return one job.
 	 */
 	Optional<LedgerJob> job(JobName name) {
-		return this.connections.reading(
+		return this.connections.readingBriefly(
 				(jdbc) -> this.tables.statement(jdbc, name, JobStatements.ONE).query(JobRepository::job).optional());
 	}
 
@@ -207,8 +207,8 @@ public class JobRepository {
 	 * Return whether there is a job or a run.
 	 */
 	boolean knows(JobName name) {
-		return this.connections
-			.reading((jdbc) -> this.tables.statement(jdbc, name, JobStatements.KNOWS).query(Boolean.class).single());
+		return this.connections.readingBriefly(
+				(jdbc) -> this.tables.statement(jdbc, name, JobStatements.KNOWS).query(Boolean.class).single());
 	}
 
 	/**
@@ -218,7 +218,7 @@ public class JobRepository {
 	 * @return the job, or empty if nothing is known of it
 	 */
 	public Optional<JobState> state(JobName name) {
-		return this.connections.reading((jdbc) -> this.tables.statement(jdbc, name, JobStatements.DESCRIBED)
+		return this.connections.readingBriefly((jdbc) -> this.tables.statement(jdbc, name, JobStatements.DESCRIBED)
 			.query(JobRepository::state)
 			.optional());
 	}
@@ -261,7 +261,7 @@ public class JobRepository {
 	private <T> Some<T> some(Function<NamedParameterJdbcOperations, JdbcClient.StatementSpec> question,
 			RowMapper<T> mapper) {
 		int[] count = new int[1];
-		List<T> latest = this.connections.reading((jdbc) -> question.apply(jdbc).query((row, number) -> {
+		List<T> latest = this.connections.readingBriefly((jdbc) -> question.apply(jdbc).query((row, number) -> {
 			count[0] = row.getInt("count");
 			return mapper.mapRow(row, number);
 		}).list());
@@ -276,11 +276,12 @@ public class JobRepository {
 	 * @return the runs, latest first
 	 */
 	public List<LedgerRun> runsOfTemplate(JobName template, int limit) {
-		return this.connections.reading((jdbc) -> this.tables.statement(jdbc, template, JobStatements.RUNS_OF_TEMPLATE)
-			.param("recent", RECENT_RUNS)
-			.param("limit", limit)
-			.query(JobRepository::run)
-			.list());
+		return this.connections
+			.readingBriefly((jdbc) -> this.tables.statement(jdbc, template, JobStatements.RUNS_OF_TEMPLATE)
+				.param("recent", RECENT_RUNS)
+				.param("limit", limit)
+				.query(JobRepository::run)
+				.list());
 	}
 
 	/**
@@ -292,7 +293,7 @@ public class JobRepository {
 	 */
 	public List<LedgerRun> runs(String namespace, String key, int limit) {
 		return this.connections
-			.reading((jdbc) -> this.tables.statement(jdbc, new JobName(namespace, key), JobStatements.RUNS)
+			.readingBriefly((jdbc) -> this.tables.statement(jdbc, new JobName(namespace, key), JobStatements.RUNS)
 				.param("limit", limit)
 				.query(JobRepository::run)
 				.list());
@@ -313,7 +314,7 @@ public class JobRepository {
 			@Nullable Instant from, @Nullable Instant to, int limit) {
 		Stream<LedgerRun.Outcome> ends = (outcome != null) ? Stream.of(outcome) : Stream.of(LedgerRun.Outcome.values());
 		String sql = (instance != null) ? JobStatements.LATEST_OF_INSTANCE : JobStatements.LATEST;
-		return this.connections.reading((jdbc) -> this.tables.statement(jdbc, sql)
+		return this.connections.readingBriefly((jdbc) -> this.tables.statement(jdbc, sql)
 			.param("badEnds",
 					new SqlArrayValue("text",
 							ends.map((end) -> (end != LedgerRun.Outcome.EXECUTED) ? end.name() : "").toArray()))

@@ -61,6 +61,8 @@ final class LedgerConnections {
 
 	private static final int LONGEST_SILENCE_MILLIS = 10_000;
 
+	private static final int LONGEST_STATEMENT_SECONDS = 8;
+
 	private final DataSource dataSource;
 
 	private final ServerJudge.Opening opening;
@@ -134,12 +136,22 @@ final class LedgerConnections {
 	}
 
 	/**
-	 * As {@link #apart(Function)}, and wait for a server that is silent for ten seconds:
-	 * its connection is given up then. Who takes over for others must not fall silent
-	 * with it.
+	 * As {@link #reading(Function)} for operators, who are told when a table is locked or
+	 * the server is silent.
+	 */
+	<R extends @Nullable Object> R readingBriefly(Function<NamedParameterJdbcOperations, R> work) {
+		return areInTransaction() ? reading(work) : apartBriefly(work);
+	}
+
+	/**
+	 * As {@link #apart(Function)}, and give a statement up after eight seconds, as one
+	 * that waits for a locked table, and the connection after ten seconds of silence. Who
+	 * takes over for others must not fall silent with it, and who looks or acts again and
+	 * again must not use up the pool.
 	 */
 	<R extends @Nullable Object> R apartBriefly(Function<NamedParameterJdbcOperations, R> work) {
 		return apart((apart) -> apart.getJdbcOperations().execute((Connection connection) -> {
+			((JdbcTemplate) apart.getJdbcOperations()).setQueryTimeout(LONGEST_STATEMENT_SECONDS);
 			int timeout = connection.getNetworkTimeout();
 			connection.setNetworkTimeout(Runnable::run, LONGEST_SILENCE_MILLIS);
 			try {

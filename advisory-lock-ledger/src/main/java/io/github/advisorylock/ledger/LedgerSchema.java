@@ -198,7 +198,7 @@ record LedgerSchema(LedgerConnections connections, LedgerSettings settings) {
 	 * @throws LedgerSchemaException if not
 	 */
 	void check() {
-		FoundTable.check(find());
+		FoundTable.check(this.connections.readingBriefly(this::inspect));
 	}
 
 	/**

@@ -48,7 +48,7 @@ record OperatorRepository(LedgerConnections connections, LedgerTables tables) {
 	 * @return {@code false} if there is no job and no run of that name
 	 */
 	boolean pause(JobName name, String by, @Nullable String reason) {
-		return this.connections.apart((apart) -> this.tables.statement(apart, name, """
+		return this.connections.apartBriefly((apart) -> this.tables.statement(apart, name, """
 				WITH known AS MATERIALIZED (
 				  SELECT j.namespace, j.key FROM {job} j WHERE j.namespace = :namespace AND j.key = :key
 				    AND j.recorded AND j.template IS DISTINCT FROM j.key
@@ -73,7 +73,7 @@ record OperatorRepository(LedgerConnections connections, LedgerTables tables) {
 	 * @return {@code false} if there is no job of that name
 	 */
 	boolean resume(JobName name) {
-		return this.connections.apart((apart) -> this.tables.statement(apart, name, """
+		return this.connections.apartBriefly((apart) -> this.tables.statement(apart, name, """
 				WITH paused AS MATERIALIZED (
 				  SELECT p.key FROM {pause} p WHERE p.namespace = :namespace AND p.key IN (:key, '')
 				), unlocked AS MATERIALIZED (
@@ -99,7 +99,7 @@ record OperatorRepository(LedgerConnections connections, LedgerTables tables) {
 	 * @return how many there are
 	 */
 	int pauseAll(String namespace, String by, @Nullable String reason) {
-		return this.connections.apart((apart) -> this.tables
+		return this.connections.apartBriefly((apart) -> this.tables
 			.statement(apart, new JobName(namespace, ""),
 					"""
 							WITH excepted AS (
@@ -123,7 +123,7 @@ record OperatorRepository(LedgerConnections connections, LedgerTables tables) {
 	 * @return how many it held for, empty if there was none
 	 */
 	Optional<Integer> resumeAll(String namespace) {
-		return this.connections.apart((apart) -> this.tables
+		return this.connections.apartBriefly((apart) -> this.tables
 			.statement(apart, new JobName(namespace, ""),
 					"""
 							WITH ended AS (
@@ -153,7 +153,7 @@ record OperatorRepository(LedgerConnections connections, LedgerTables tables) {
 	 * @return {@code false} if no instance of that name lives
 	 */
 	boolean drain(JobName name, @Nullable String by) {
-		return this.connections.apart((apart) -> this.tables
+		return this.connections.apartBriefly((apart) -> this.tables
 			.statement(apart, name,
 					"""
 							WITH latest AS (
@@ -181,7 +181,7 @@ record OperatorRepository(LedgerConnections connections, LedgerTables tables) {
 	 * @return the tick, or empty if there is no such one, or the job runs or is paused
 	 */
 	Optional<Instant> retry(JobName name, @Nullable Instant meant) {
-		return this.connections.apart((apart) -> this.tables.statement(apart, name, """
+		return this.connections.apartBriefly((apart) -> this.tables.statement(apart, name, """
 				WITH unlocked AS MATERIALIZED (
 				  SELECT j.namespace, j.key FROM {job} j WHERE j.namespace = :namespace AND j.key = :key
 				    AND j.open_tick = coalesce(CAST(:meant AS timestamptz), j.open_tick) AND NOT EXISTS (
@@ -232,7 +232,7 @@ record OperatorRepository(LedgerConnections connections, LedgerTables tables) {
 	 * @return the schedule, empty if there is no job of that name
 	 */
 	Optional<InCode> inCode(JobName name) {
-		return this.connections.apart((apart) -> this.tables.statement(apart, name, """
+		return this.connections.apartBriefly((apart) -> this.tables.statement(apart, name, """
 				SELECT j.recorded AND j.template IS DISTINCT FROM j.key AS recorded, s.count, s.one ->> 'type' AS type,
 				  s.one ->> 'expression' AS expression, s.one ->> 'zone' AS zone, s.one ->> 'interval' AS interval,
 				  pg_catalog.clock_timestamp() AS clock
@@ -256,6 +256,7 @@ record OperatorRepository(LedgerConnections connections, LedgerTables tables) {
 	Instant reschedule(JobName name, @Nullable String expression, @Nullable String zone, String by,
 			@Nullable String reason) {
 		return this.connections.inTransaction((jdbc) -> {
+			jdbc.getJdbcOperations().execute(LedgerConnections.HURRY);
 			jdbc.getJdbcOperations().execute(this.tables.in("LOCK TABLE {schedule} IN SHARE ROW EXCLUSIVE MODE"));
 			this.tables.statement(jdbc, name, """
 					DELETE FROM {schedule} s WHERE s.namespace = :namespace AND s.key = :key
@@ -306,7 +307,7 @@ record OperatorRepository(LedgerConnections connections, LedgerTables tables) {
 	 * @return {@code false} if there is no job of that name whose runs are all over
 	 */
 	boolean forget(JobName name) {
-		return this.connections.apart((apart) -> this.tables.statement(apart, name, """
+		return this.connections.apartBriefly((apart) -> this.tables.statement(apart, name, """
 				WITH forgotten AS (
 				  DELETE FROM {job} j WHERE j.namespace = :namespace AND j.key = :key
 				    AND coalesce(j.last_started_at, '-infinity') <= coalesce(j.last_finished_at, '-infinity')
@@ -334,7 +335,7 @@ record OperatorRepository(LedgerConnections connections, LedgerTables tables) {
 	 * somebody else has kept it
 	 */
 	@Nullable Instant keep(JobName name, String lock, Duration time, @Nullable Instant own, Duration remember) {
-		return this.connections.apart((apart) -> this.tables
+		return this.connections.apartBriefly((apart) -> this.tables
 			.statement(apart, name,
 					"""
 							WITH others AS MATERIALIZED (

@@ -111,7 +111,7 @@ final class RunQuestions {
 	List<Answer> ask(String lock, Runnable wake, Predicate<List<Answer>> enough, Duration patience) {
 		long begin = System.nanoTime();
 		long id = this.connections
-			.apart((apart) -> this.tables.statement(apart, ASK).param("lock", lock).query(Long.class).single());
+			.apartBriefly((apart) -> this.tables.statement(apart, ASK).param("lock", lock).query(Long.class).single());
 		try {
 			List<Answer> answers = List.of();
 			for (int pauses = 0; !enough.test(answers) && System.nanoTime() - begin < patience.toNanos()
@@ -120,7 +120,7 @@ final class RunQuestions {
 					wake.run();
 				}
 				LockSupport.parkNanos(this, Duration.ofMillis(PAUSE_MILLIS).toNanos());
-				answers = this.connections.apart((apart) -> this.tables.statement(apart, ANSWERS)
+				answers = this.connections.apartBriefly((apart) -> this.tables.statement(apart, ANSWERS)
 					.param("id", id)
 					.query(RunQuestions::read)
 					.list());
@@ -128,7 +128,7 @@ final class RunQuestions {
 			return answers;
 		}
 		finally {
-			this.connections.apart((apart) -> this.tables.statement(apart, END).param("id", id).update());
+			this.connections.apartBriefly((apart) -> this.tables.statement(apart, END).param("id", id).update());
 		}
 	}
 

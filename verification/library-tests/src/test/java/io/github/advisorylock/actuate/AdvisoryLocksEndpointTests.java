@@ -81,6 +81,8 @@ class AdvisoryLocksEndpointTests {
 		assertThat(application.get(EndpointAnswer.ALL + "/unknown").statusCode()).isEqualTo(404);
 		assertThat(application.get(EndpointAnswer.ALL + "/billing/nightly-report").statusCode()).isEqualTo(404);
 		assertThat(application.setState("unknown", "paused").statusCode()).isEqualTo(404);
+		assertThat(application.setState("unknown", "cancelled").statusCode()).isEqualTo(404);
+		assertThat(application.setState("nightly-report", "cancelled").statusCode()).isEqualTo(409);
 	}
 
 	@Test

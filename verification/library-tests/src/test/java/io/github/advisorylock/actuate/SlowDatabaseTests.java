@@ -17,10 +17,17 @@
 package io.github.advisorylock.actuate;
 
 import java.net.http.HttpResponse;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Supplier;
+import java.util.stream.Stream;
 
 import io.github.advisorylock.annotation.SingleRunner;
+import io.github.advisorylock.testsupport.TestPostgres;
 import io.github.advisorylock.testsupport.TestProxy;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -46,7 +53,8 @@ class SlowDatabaseTests {
 		OperatedApplication.dropTables();
 		this.application = OperatedApplication.start(Jobs.class, "spring.datasource.url=" + this.proxy.url(),
 				"management.endpoints.web.exposure.include=advisorylocks,advisorylockspage,health",
-				"management.endpoint.health.show-details=always", "advisory-lock.ledger.instances=false");
+				"management.endpoint.health.show-details=always",
+				"management.endpoint.advisorylocks.access=unrestricted", "advisory-lock.ledger.instances=false");
 		await().until(() -> this.application.get(EndpointAnswer.ALL).statusCode() == 200);
 	}
 
@@ -97,6 +105,50 @@ class SlowDatabaseTests {
 		HttpResponse<String> health = this.application.get("actuator/health/advisoryLock");
 		assertThat(health.statusCode()).isEqualTo(503);
 		assertThat(health.body()).contains("No answer within 4 s", "\"ledger\":\"unreachable\"");
+	}
+
+	@Test
+	void operatorIsToldThatTheDatabaseIsSilent() {
+		this.proxy.stall();
+		assertThat(together(() -> post("{\"state\":\"paused\"}"),
+				() -> post("{\"state\":\"drained\",\"instance\":\"other\"}"),
+				() -> this.application.setState("report", "paused"),
+				() -> this.application.setState("report", "cancelled")))
+			.hasSize(4)
+			.allMatch((answer) -> answer.startsWith("503") && answer.contains("No answer within 4 s"));
+	}
+
+	/**
+	 * Whoever looks or acts again and again would use the pool up.
+	 */
+	@Test
+	void operatorIsToldThatATableIsLockedAndNothingGoesOnWaitingForIt() throws SQLException {
+		try (Connection other = TestPostgres.open(); Statement statement = other.createStatement()) {
+			other.setAutoCommit(false);
+			statement.execute("LOCK TABLE operated_pause, operated_run IN ACCESS EXCLUSIVE MODE");
+			assertThat(together(() -> this.application.get(EndpointAnswer.ALL),
+					() -> this.application.get(EndpointAnswer.ALL + "/report"), () -> post("{\"state\":\"paused\"}"),
+					() -> this.application.setState("report", "resumed")))
+				.hasSize(4)
+				.allMatch((answer) -> answer.startsWith("503"))
+				.anyMatch((answer) -> answer.contains("canceling statement"));
+			await().until(() -> TestPostgres.query("SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock'")
+				.isEmpty());
+		}
+		assertThat(this.application.setState("report", "paused").statusCode()).isEqualTo(200);
+	}
+
+	private HttpResponse<String> post(String act) {
+		return this.application.post(EndpointAnswer.ALL, "application/json", act);
+	}
+
+	@SafeVarargs
+	private static List<String> together(Supplier<HttpResponse<String>>... requests) {
+		List<CompletableFuture<HttpResponse<String>>> answers = Stream.of(requests)
+			.map((request) -> CompletableFuture.supplyAsync(request, (task) -> new Thread(task).start()))
+			.toList();
+		await().until(() -> answers.stream().allMatch(CompletableFuture::isDone));
+		return answers.stream().map((answer) -> answer.join().statusCode() + answer.join().body()).toList();
 	}
 
 	static class Jobs {
