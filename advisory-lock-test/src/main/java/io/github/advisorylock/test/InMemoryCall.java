@@ -123,6 +123,9 @@ final class InMemoryCall implements TwoPhaseLockOperations.Admission, LockContex
 			enclosing.checkHeld();
 			return callUnder(enclosing.hold, action);
 		}
+		if (RequestDetail.isRecorded(this.request)) {
+			this.operations.checkRecorded(this.key);
+		}
 		if (this.fleet != null) {
 			this.fleet.awaitEndOfInterval(this);
 		}

@@ -32,8 +32,10 @@ import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.LockResult;
 import io.github.advisorylock.LockScope;
+import io.github.advisorylock.annotation.SingleRunnerSettings;
 import io.github.advisorylock.autoconfigure.AdvisoryLockProperties;
 import io.github.advisorylock.jdbc.LockSessionSettings;
+import io.github.advisorylock.ledger.JobName;
 import io.github.advisorylock.support.RequestDetail;
 import io.github.advisorylock.support.TwoPhaseLockOperations;
 import org.jspecify.annotations.Nullable;
@@ -53,6 +55,8 @@ final class InMemoryLockOperations implements TwoPhaseLockOperations {
 	private final InMemoryLocks locks;
 
 	private final Supplier<AdvisoryLockProperties> properties;
+
+	private final Supplier<SingleRunnerSettings.LedgerUse> ledger;
 
 	private final InMemoryTransactions transactions;
 
@@ -79,6 +83,11 @@ final class InMemoryLockOperations implements TwoPhaseLockOperations {
 		this.locks = locks;
 		this.properties = SingletonSupplier.of(() -> beans.getBeanProvider(AdvisoryLockProperties.class)
 			.getIfAvailable(() -> new Binder().bindOrCreate("advisory-lock", AdvisoryLockProperties.class)));
+		this.ledger = SingletonSupplier.of(() -> beans.getBeanProvider(SingleRunnerSettings.class)
+			.stream()
+			.map(SingleRunnerSettings::ledger)
+			.findFirst()
+			.orElse(SingleRunnerSettings.LedgerUse.ON_DEMAND));
 		this.transactions = new InMemoryTransactions(beans, this.properties);
 		this.instance = instance;
 	}
@@ -162,6 +171,17 @@ final class InMemoryLockOperations implements TwoPhaseLockOperations {
 	 */
 	boolean interrupts() {
 		return this.properties.get().session().whenLost() == LockSessionSettings.WhenLost.INTERRUPT;
+	}
+
+	/**
+	 * Make sure that the ledger would record runs for a key.
+	 */
+	void checkRecorded(AdvisoryLockKey key) {
+		Assert.state(this.ledger.get() != SingleRunnerSettings.LedgerUse.OFF,
+				() -> "Failed to record a run of advisory lock '" + key
+						+ "': there is no ledger; do not set 'advisory-lock.ledger.enabled' to false");
+		String excess = JobName.of(key).findExcess();
+		Assert.isTrue(excess == null, () -> "Failed to record runs of advisory lock '" + key + "': " + excess);
 	}
 
 	/**

@@ -371,6 +371,17 @@ abstract class AbstractLockContractTests {
 		assertThatLock(this.name).isFree();
 	}
 
+	@ParameterizedTest
+	@EnumSource
+	void workCantBeRecordedForAKeyThatTheLedgerHasNoRoomFor(LockScope scope) {
+		for (String excess : List.of("x".repeat(513), "\u20ac".repeat(900), "a\0b")) {
+			LockRequest request = LockRequest.of(this.name + excess).scope(scope);
+			assertThatIllegalArgumentException().isThrownBy(() -> run(request.oncePerKey()))
+				.withMessageContainingAll("Failed to record runs of advisory lock", "'key'", "the ledger has");
+			assertThat(run(request)).isEqualTo(LockOutcome.EXECUTED);
+		}
+	}
+
 	@Test
 	void annotatedMethodsAreSkipped() {
 		try (HeldLock held = this.locks.holdElsewhere("contract-skipping")) {

@@ -43,6 +43,8 @@ import org.springframework.dao.CannotAcquireLockException;
 import org.springframework.scheduling.annotation.Scheduled;
 import org.springframework.stereotype.Component;
 import org.springframework.test.context.ContextConfiguration;
+import org.springframework.test.context.TestContext;
+import org.springframework.test.context.TestContextManager;
 import org.springframework.test.context.bean.override.mockito.MockitoBean;
 
 import static io.github.advisorylock.test.LockAssertions.assertThatLock;
@@ -56,6 +58,25 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 class FleetSettingsTests {
 
 	private static final Duration HOUR = Duration.ofHours(1);
+
+	@Test
+	void methodThatNeedsTheLedgerIsRefusedWithoutIt() {
+		TestContext context = new TestContextManager(WithoutLedger.class).getTestContext();
+		assertThatExceptionOfType(IllegalStateException.class).isThrownBy(context::getApplicationContext)
+			.havingRootCause()
+			.withMessageContaining("attribute 'once' needs the ledger, which is switched off or missing");
+	}
+
+	@Test
+	void requestThatNeedsTheLedgerIsRefusedWithoutIt() {
+		AdvisoryLockOperations operations = new TestContextManager(WithoutLedgerAndMethods.class).getTestContext()
+			.getApplicationContext()
+			.getBean(AdvisoryLockOperations.class);
+		assertThatExceptionOfType(IllegalStateException.class)
+			.isThrownBy(() -> operations.execute(LockRequest.of("payment").oncePerKey(), (lock) -> "ran"))
+			.withMessageContaining("there is no ledger");
+		assertThat(operations.execute(LockRequest.of("payment"), (lock) -> "ran").value()).isEqualTo("ran");
+	}
 
 	@FleetTest(Jobs.class)
 	@Import(Tasks.class)
@@ -176,6 +197,31 @@ class FleetSettingsTests {
 		void pausedJobDoesNotRun(Fleet fleet) {
 			fleet.advanceBy(Duration.ofHours(2));
 			assertThatLock("task").hasNotRun().wasSkipped(LockOutcome.PAUSED);
+		}
+
+	}
+
+	@AdvisoryLockTest(value = NoLedgers.class, properties = "advisory-lock.ledger.enabled=false")
+	@Import({ Tasks.class, NoLedgers.class })
+	@ContextConfiguration(classes = FleetApplication.class)
+	static class WithoutLedger {
+
+	}
+
+	@AdvisoryLockTest(value = NoLedgers.class, properties = "advisory-lock.ledger.enabled=false")
+	@Import(NoLedgers.class)
+	@ContextConfiguration(classes = FleetApplication.class)
+	static class WithoutLedgerAndMethods {
+
+	}
+
+	/**
+	 * Writes nothing.
+	 */
+	static class NoLedgers implements Ledgers {
+
+		@Override
+		public void write(String what) {
 		}
 
 	}
