@@ -16,7 +16,6 @@
 
 package io.github.advisorylock.autoconfigure;
 
-import java.util.List;
 import java.util.function.Supplier;
 
 import io.github.advisorylock.AdvisoryLockKeyFactory;
@@ -151,12 +150,13 @@ public final class AdvisoryLockAutoConfiguration {
 			ConfigurationPropertiesBindHandlerAdvisor timeUnits = (handler) -> new TimeUnitStartupCheck(handler,
 					environment);
 			beanFactory.registerSingleton("advisoryLockTimeUnitStartupCheck", timeUnits);
-			SchedulingConfigurer configurer = PlannedTimeScheduler.configurer((task) -> {
-				List<SingleRunnerOperation> operations = beanFactory
-					.getBean(SingleRunnerAnnotationBeanPostProcessor.class)
-					.planned(task);
-				operations.forEach((operation) -> LockDatabaseConfiguration.openAhead(beanFactory, operation));
-				return operations;
+			SchedulingConfigurer configurer = PlannedTimeScheduler.configurer((method, targetClass) -> {
+				SingleRunnerOperation operation = beanFactory.getBean(SingleRunnerAnnotationBeanPostProcessor.class)
+					.planned(method, targetClass);
+				if (operation != null) {
+					LockDatabaseConfiguration.openAhead(beanFactory, operation);
+				}
+				return operation;
 			}, () -> LockDatabaseConfiguration.spread(beanFactory));
 			beanFactory.registerSingleton("advisoryLockPlannedTimesFirst", new FirstSchedulingConfigurer(configurer));
 			beanFactory.registerSingleton("advisoryLockPlannedTimesLast", configurer);

@@ -24,6 +24,7 @@ import org.springframework.aot.hint.ExecutableMode;
 import org.springframework.aot.hint.MemberCategory;
 import org.springframework.aot.hint.RuntimeHints;
 import org.springframework.aot.hint.RuntimeHintsRegistrar;
+import org.springframework.aot.hint.TypeReference;
 import org.springframework.scheduling.support.CronTrigger;
 
 /**
@@ -47,6 +48,8 @@ final class AdvisoryLockRuntimeHints implements RuntimeHintsRegistrar {
 			.registerTypeIfPresent(classLoader, "io.github.advisorylock.jdbc.server.LockSocketFactory",
 					MemberCategory.INVOKE_PUBLIC_CONSTRUCTORS)
 			.registerType(CronTrigger.class, MemberCategory.ACCESS_DECLARED_FIELDS)
+			.registerType(TypeReference.of("org.springframework.scheduling.config.Task$OutcomeTrackingRunnable"),
+					MemberCategory.ACCESS_DECLARED_FIELDS)
 			.registerType(Thread.class, (thread) -> thread.withMethod("isVirtual", List.of(), ExecutableMode.INVOKE));
 	}
 

@@ -17,7 +17,6 @@
 package io.github.advisorylock.annotation;
 
 import java.lang.reflect.Method;
-import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
@@ -30,6 +29,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.core.MethodClassKey;
 import org.springframework.core.annotation.AnnotatedElementUtils;
+import org.springframework.util.ClassUtils;
 import org.springframework.util.StringValueResolver;
 import org.springframework.util.function.SingletonSupplier;
 
@@ -62,22 +62,26 @@ class AnnotationSingleRunnerOperationSource implements BiFunction<Method, Class<
 		MethodClassKey key = new MethodClassKey(method, targetClass);
 		Optional<SingleRunnerOperation> operation = this.operations.get(key);
 		if (operation == null) {
-			operation = Optional.ofNullable(findOperation(method, targetClass));
+			Class<?> userClass = ClassUtils.getUserClass(targetClass);
+			Method specificMethod = AopUtils.getMostSpecificMethod(method, userClass);
+			operation = Optional.ofNullable(key.equals(new MethodClassKey(specificMethod, userClass))
+					? parse(specificMethod, userClass) : apply(specificMethod, userClass));
 			this.operations.put(key, operation);
 		}
 		return operation.orElse(null);
 	}
 
 	/**
-	 * Return how methods run that a scheduler is given anew.
-	 * @param method ends with the name of the class and the method
+	 * Return how a method runs that was read before.
+	 * @return the operation, {@code null} if the method is not annotated, or that of a
+	 * mock
 	 */
-	List<SingleRunnerOperation> find(String method) {
-		return this.operations.values()
-			.stream()
-			.flatMap(Optional::stream)
-			.filter((operation) -> method.endsWith(operation.method()))
-			.toList();
+	@Nullable SingleRunnerOperation find(Method method, Class<?> targetClass) {
+		Class<?> userClass = ClassUtils.getUserClass(targetClass);
+		return this.operations
+			.getOrDefault(new MethodClassKey(AopUtils.getMostSpecificMethod(method, userClass), userClass),
+					Optional.empty())
+			.orElse(null);
 	}
 
 	SingleRunnerOperationParser parser() {
@@ -88,10 +92,9 @@ class AnnotationSingleRunnerOperationSource implements BiFunction<Method, Class<
 		return AnnotatedElementUtils.findMergedAnnotation(method, SingleRunner.class);
 	}
 
-	private @Nullable SingleRunnerOperation findOperation(Method method, Class<?> targetClass) {
-		Method specificMethod = AopUtils.getMostSpecificMethod(method, targetClass);
-		SingleRunner annotation = findAnnotation(specificMethod);
-		return (annotation != null) ? this.parser.get().parse(annotation, specificMethod, targetClass) : null;
+	private @Nullable SingleRunnerOperation parse(Method method, Class<?> targetClass) {
+		SingleRunner annotation = findAnnotation(method);
+		return (annotation != null) ? this.parser.get().parse(annotation, method, targetClass) : null;
 	}
 
 }

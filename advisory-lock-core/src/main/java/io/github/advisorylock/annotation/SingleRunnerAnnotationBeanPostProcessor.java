@@ -177,16 +177,16 @@ public class SingleRunnerAnnotationBeanPostProcessor extends AbstractBeanFactory
 
 	/**
 	 * Parse the schedule of a method again, as a scheduler was given the method anew.
-	 * @param task what the task of the scheduler prints, which ends with the name of the
-	 * class and the method
-	 * @return how the method runs, empty if it is not annotated
+	 * @param method the method, as its bean or a proxy declares it
+	 * @param targetClass the class of the bean
+	 * @return how the method runs, {@code null} if it is not annotated
 	 */
-	public List<SingleRunnerOperation> planned(String task) {
-		List<SingleRunnerOperation> operations = this.operationSource.find(task);
-		if (operations.stream().filter(SingleRunnerOperation::parseScheduleAgain).count() > 0) {
+	public @Nullable SingleRunnerOperation planned(Method method, Class<?> targetClass) {
+		SingleRunnerOperation operation = this.operationSource.find(method, targetClass);
+		if (operation != null && operation.parseScheduleAgain()) {
 			this.changedSchedules.incrementAndGet();
 		}
-		return operations;
+		return operation;
 	}
 
 	/**
@@ -336,8 +336,7 @@ public class SingleRunnerAnnotationBeanPostProcessor extends AbstractBeanFactory
 	 * The values of placeholders may be others than for a bean that was made before.
 	 */
 	private void madeAgain(Class<?> targetClass) {
-		this.finder.of(targetClass, SingleRunner.class)
-			.forEach((method) -> planned(SingleRunnerOperationParser.name(targetClass, method)));
+		this.finder.of(targetClass, SingleRunner.class).forEach((method) -> planned(method, targetClass));
 	}
 
 	/**

@@ -16,19 +16,20 @@
 
 package io.github.advisorylock.interceptor;
 
+import java.lang.reflect.Method;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.ZoneId;
 import java.util.ArrayDeque;
 import java.util.Deque;
-import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.SortedSet;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentSkipListSet;
 import java.util.concurrent.ScheduledFuture;
+import java.util.function.BiFunction;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.Supplier;
@@ -36,6 +37,7 @@ import java.util.function.Supplier;
 import io.github.advisorylock.support.RequestDetail.Interval.Counted;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.aop.framework.AopProxyUtils;
 import org.springframework.beans.DirectFieldAccessor;
 import org.springframework.scheduling.TaskScheduler;
 import org.springframework.scheduling.Trigger;
@@ -43,6 +45,7 @@ import org.springframework.scheduling.TriggerContext;
 import org.springframework.scheduling.annotation.SchedulingConfigurer;
 import org.springframework.scheduling.support.CronTrigger;
 import org.springframework.scheduling.support.PeriodicTrigger;
+import org.springframework.scheduling.support.ScheduledMethodRunnable;
 import org.springframework.scheduling.support.SimpleTriggerContext;
 
 /**
@@ -56,14 +59,15 @@ public final class PlannedTimeScheduler implements TaskScheduler {
 
 	private final TaskScheduler scheduler;
 
-	private final Function<String, List<SingleRunnerOperation>> planned;
+	private final BiFunction<Method, Class<?>, @Nullable SingleRunnerOperation> planned;
 
 	private final Repetitions repetitions;
 
 	private final Turns turns;
 
-	private PlannedTimeScheduler(TaskScheduler scheduler, Function<String, List<SingleRunnerOperation>> planned,
-			Repetitions repetitions, Turns turns) {
+	private PlannedTimeScheduler(TaskScheduler scheduler,
+			BiFunction<Method, Class<?>, @Nullable SingleRunnerOperation> planned, Repetitions repetitions,
+			Turns turns) {
 		this.scheduler = scheduler;
 		this.planned = planned;
 		this.repetitions = repetitions;
@@ -74,13 +78,13 @@ public final class PlannedTimeScheduler implements TaskScheduler {
 	 * Return what puts such a scheduler before the one that a registrar has. Has to be
 	 * asked before all others, for what they schedule themselves, and once more after all
 	 * others, for the scheduler that they choose.
-	 * @param planned is told what a task prints that is given to the scheduler, and knows
-	 * how its method runs
+	 * @param planned is told each method that is given to the scheduler, with the class
+	 * of its bean, and knows how it runs
 	 * @param spread tells how calls for ticks are spread over the members, {@code null}
 	 * while these are not known; asked for each plan
 	 * @return the configurer
 	 */
-	public static SchedulingConfigurer configurer(Function<String, List<SingleRunnerOperation>> planned,
+	public static SchedulingConfigurer configurer(BiFunction<Method, Class<?>, @Nullable SingleRunnerOperation> planned,
 			Supplier<? extends @Nullable Spread> spread) {
 		Repetitions repetitions = new Repetitions();
 		Turns turns = new Turns(spread);
@@ -101,7 +105,7 @@ public final class PlannedTimeScheduler implements TaskScheduler {
 		if (task instanceof CarryingTask || period.isZero() || period.isNegative()) {
 			return schedule.apply(task);
 		}
-		ScheduledTicks changing = changing(this.planned.apply(task.toString()));
+		ScheduledTicks changing = changing(task);
 		return this.repetitions.add(task, period, counted, (repeated) -> {
 			ScheduledFuture<?> future = schedule.apply(repeated);
 			return (changing == null || future == null) ? future
@@ -112,12 +116,24 @@ public final class PlannedTimeScheduler implements TaskScheduler {
 	/**
 	 * Return what operators may change of a task: the ledger knows its method.
 	 */
-	private static @Nullable ScheduledTicks changing(List<SingleRunnerOperation> operations) {
-		return operations.stream()
-			.filter((operation) -> operation.ledger().recorded() && operation.fixedKey() != null)
-			.map(SingleRunnerOperation::schedule)
-			.findFirst()
-			.orElse(null);
+	private @Nullable ScheduledTicks changing(Runnable task) {
+		SingleRunnerOperation operation = (unwrap(task) instanceof ScheduledMethodRunnable call)
+				? this.planned.apply(call.getMethod(), AopProxyUtils.ultimateTargetClass(call.getTarget())) : null;
+		return (operation != null && operation.ledger().recorded() && operation.fixedKey() != null)
+				? operation.schedule() : null;
+	}
+
+	/**
+	 * Return the task that Spring has wrapped, perhaps twice. It can't be asked for, and
+	 * its text is the same for all beans that inherit a method, or implement it behind a
+	 * proxy.
+	 */
+	private static @Nullable Object unwrap(@Nullable Object task) {
+		if (task == null || task instanceof ScheduledMethodRunnable) {
+			return task;
+		}
+		DirectFieldAccessor fields = new DirectFieldAccessor(task);
+		return fields.isReadableProperty("runnable") ? unwrap(fields.getPropertyValue("runnable")) : null;
 	}
 
 	@Override
@@ -132,10 +148,10 @@ public final class PlannedTimeScheduler implements TaskScheduler {
 			return repeat(task, getClock().instant(), periodic.getPeriodDuration(), counted,
 					(repeated) -> this.scheduler.schedule(repeated, trigger));
 		}
-		ScheduledTicks changing = changing(this.planned.apply(task.toString()));
 		if (task instanceof CarryingTask) {
 			return this.scheduler.schedule(task, trigger);
 		}
+		ScheduledTicks changing = changing(task);
 		PlannedTask planned = new PlannedTask(task, trigger, getClock(), changing, this.turns);
 		ScheduledFuture<?> future = this.scheduler.schedule(planned, planned);
 		return (changing == null || future == null || planned.ticks == null) ? future

@@ -283,7 +283,7 @@ class DelegatedCallTests {
 		scheduler.initialize();
 		ScheduledTaskRegistrar registrar = new ScheduledTaskRegistrar();
 		registrar.setTaskScheduler(scheduler);
-		PlannedTimeScheduler.configurer((task) -> List.of(), () -> null).configureTasks(registrar);
+		PlannedTimeScheduler.configurer((method, type) -> null, () -> null).configureTasks(registrar);
 		registrar.addTriggerTask(() -> {
 			services.first();
 			services.end();

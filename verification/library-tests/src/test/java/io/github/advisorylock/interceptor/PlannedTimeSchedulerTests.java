@@ -50,7 +50,9 @@ import org.springframework.scheduling.concurrent.ThreadPoolTaskScheduler;
 import org.springframework.scheduling.config.IntervalTask;
 import org.springframework.scheduling.config.ScheduledTaskRegistrar;
 import org.springframework.scheduling.support.CronTrigger;
+import org.springframework.scheduling.support.ScheduledMethodRunnable;
 import org.springframework.scheduling.support.SimpleTriggerContext;
+import org.springframework.util.ClassUtils;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -205,8 +207,8 @@ class PlannedTimeSchedulerTests {
 		scheduler.initialize();
 		ScheduledTaskRegistrar registrar = new ScheduledTaskRegistrar();
 		registrar.setTaskScheduler(scheduler);
-		PlannedTimeScheduler.configurer((task) -> List.of(operation), () -> null).configureTasks(registrar);
-		registrar.addTriggerTask(() -> arrive(Instant.now()), new CronTrigger("0 0 4 29 2 *", ZoneOffset.UTC));
+		PlannedTimeScheduler.configurer((method, type) -> operation, () -> null).configureTasks(registrar);
+		registrar.addTriggerTask(method(() -> arrive(Instant.now())), new CronTrigger("0 0 4 29 2 *", ZoneOffset.UTC));
 		registrar.afterPropertiesSet();
 		try (ScheduledTasks tasks = registrar::destroy) {
 			assertThat(next().planned()).isBefore(Instant.now());
@@ -243,12 +245,12 @@ class PlannedTimeSchedulerTests {
 		List<Duration> intervals = new ArrayList<>();
 		ScheduledTaskRegistrar registrar = new ScheduledTaskRegistrar();
 		registrar.setTaskScheduler(scheduler);
-		PlannedTimeScheduler.configurer((task) -> List.of(operation), () -> null).configureTasks(registrar);
-		registrar.addFixedRateTask(new IntervalTask(() -> {
+		PlannedTimeScheduler.configurer((method, type) -> operation, () -> null).configureTasks(registrar);
+		registrar.addFixedRateTask(new IntervalTask(method(() -> {
 			PlannedTime current = PlannedTime.current();
 			intervals.add((current != null && current.plan() instanceof PlannedTime.Plan.Every every)
 					? every.interval().length() : Duration.ZERO);
-		}, Duration.ofHours(1), Duration.ofHours(1)));
+		}), Duration.ofHours(1), Duration.ofHours(1)));
 		registrar.afterPropertiesSet();
 		try (ScheduledTasks tasks = registrar::destroy) {
 			operation.reschedule(new CronTicks.Changes(List.of(CronTicks.Change.of(from, TIME, "PT10M", null),
@@ -273,6 +275,10 @@ class PlannedTimeSchedulerTests {
 		assertThat(this.method.plannedFor()).isNull();
 	}
 
+	private static Runnable method(Runnable work) {
+		return new ScheduledMethodRunnable(work, ClassUtils.getMethod(Runnable.class, "run"));
+	}
+
 	private void arrive(Instant time) {
 		this.arrivals.add(new Arrival(this.method.plannedFor(), time));
 	}
@@ -292,7 +298,7 @@ class PlannedTimeSchedulerTests {
 		CronTrigger cron = new CronTrigger("* * * * * *", ZoneOffset.UTC);
 		ScheduledTaskRegistrar registrar = new ScheduledTaskRegistrar();
 		registrar.setTaskScheduler(scheduler);
-		PlannedTimeScheduler.configurer((task) -> List.of(), () -> null).configureTasks(registrar);
+		PlannedTimeScheduler.configurer((method, type) -> null, () -> null).configureTasks(registrar);
 		registrar.addTriggerTask(() -> arrive(this.clock.instant()), (context) -> {
 			Instant time = cron.nextExecution(context);
 			this.clock.jump(Duration.between(this.clock.instant(), time.minus(before)));
@@ -334,7 +340,7 @@ class PlannedTimeSchedulerTests {
 		private HandScheduler() {
 			ScheduledTaskRegistrar registrar = new ScheduledTaskRegistrar();
 			registrar.setTaskScheduler(this);
-			PlannedTimeScheduler.configurer((task) -> List.of(), () -> null).configureTasks(registrar);
+			PlannedTimeScheduler.configurer((method, type) -> null, () -> null).configureTasks(registrar);
 			registrar.addTriggerTask(() -> arrive(Instant.now()), (context) -> this.times.remove());
 			registrar.afterPropertiesSet();
 		}

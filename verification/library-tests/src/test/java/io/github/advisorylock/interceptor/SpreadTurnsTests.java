@@ -114,7 +114,7 @@ class SpreadTurnsTests {
 	private void schedule(Spread spread, String... tasks) {
 		this.scheduler.initialize();
 		this.registrar.setTaskScheduler(this.scheduler);
-		PlannedTimeScheduler.configurer((name) -> List.of(), () -> spread).configureTasks(this.registrar);
+		PlannedTimeScheduler.configurer((method, type) -> null, () -> spread).configureTasks(this.registrar);
 		for (String task : tasks) {
 			this.registrar.addCronTask(new Named(task), "* * * * * *");
 		}
