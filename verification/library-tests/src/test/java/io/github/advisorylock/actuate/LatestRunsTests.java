@@ -196,6 +196,17 @@ class LatestRunsTests {
 	}
 
 	@Test
+	void forecastHasTimersOfOneIntervalEachAtItsOwnTimes() {
+		try (OperatedApplication alone = OperatedApplication.start(Alike.class, PROPERTIES[0],
+				"advisory-lock.namespace=alike", "advisory-lock.ledger.enabled=false")) {
+			EndpointAnswer answer = EndpointAnswer.of(alone.get(EndpointAnswer.ALL + "?runs=1"));
+			assertThat(answer.<List<List<String>>>read("$.forecast.next[*].keys")).startsWith(List.of("early"),
+					List.of("late"), List.of("early"), List.of("late"));
+			assertThat(answer.<List<Object>>read("$.forecast.together")).isEmpty();
+		}
+	}
+
+	@Test
 	void withoutTheLedgerThereAreNoRunsButAForecast() {
 		try (OperatedApplication alone = OperatedApplication.start(Jobs.class, PROPERTIES[0],
 				"advisory-lock.ledger.enabled=false")) {
@@ -217,6 +228,20 @@ class LatestRunsTests {
 		@Scheduled(initialDelay = 3_600_000, fixedDelay = Long.MAX_VALUE)
 		@SingleRunner("once")
 		void once() {
+		}
+
+	}
+
+	static class Alike {
+
+		@Scheduled(initialDelay = 1_000_000, fixedDelay = 3_600_000)
+		@SingleRunner("early")
+		void early() {
+		}
+
+		@Scheduled(initialDelay = 2_000_000, fixedDelay = 3_600_000)
+		@SingleRunner("late")
+		void late() {
 		}
 
 	}

@@ -331,6 +331,25 @@ class LockDatabasesTests {
 		});
 	}
 
+	/**
+	 * As a caller's transaction does that no request names.
+	 */
+	@Test
+	void transactionOfTheManagerThatARequestNamesKeepsTheLock() {
+		ReportingDatabase.application().run((context) -> {
+			AdvisoryLockOperations operations = context.getBean(AdvisoryLockOperations.class);
+			LockRequest request = LockRequest.of("joined").transactionManager("reportingTx");
+			AdvisoryLockKey key = new TransactionTemplate(
+					context.getBean("reportingTx", PlatformTransactionManager.class))
+				.execute((status) -> {
+					AdvisoryLockKey joined = operations.execute(request, LockContext::key).orElseThrow();
+					assertThat(ReportingDatabase.databasesWith(joined)).containsExactly("reporting");
+					return joined;
+				});
+			assertThat(ReportingDatabase.databasesWith(key)).isEmpty();
+		});
+	}
+
 	private static final String[] LEDGER = { "advisory-lock.ledger.initialize-schema=always",
 			"advisory-lock.ledger.table-prefix=several_databases_" };
 
