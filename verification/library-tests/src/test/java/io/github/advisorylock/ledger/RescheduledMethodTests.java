@@ -25,6 +25,7 @@ import io.github.advisorylock.testsupport.TestPostgres;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -40,6 +41,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * Tests for {@link JobSchedules}: of methods whose names are much alike, the one that an
  * operator means gets another schedule, wherever it is declared.
  */
+@Tag("gate")
 class RescheduledMethodTests {
 
 	private static final String NEVER = "0 0 4 29 2 *";
