@@ -128,12 +128,10 @@ public final class PlannedTimeScheduler implements TaskScheduler {
 	 * its text is the same for all beans that inherit a method, or implement it behind a
 	 * proxy.
 	 */
-	private static @Nullable Object unwrap(@Nullable Object task) {
-		if (task == null || task instanceof ScheduledMethodRunnable) {
-			return task;
-		}
+	private static Object unwrap(Object task) {
 		DirectFieldAccessor fields = new DirectFieldAccessor(task);
-		return fields.isReadableProperty("runnable") ? unwrap(fields.getPropertyValue("runnable")) : null;
+		Object wrapped = fields.isReadableProperty("runnable") ? fields.getPropertyValue("runnable") : null;
+		return (wrapped != null) ? unwrap(wrapped) : task;
 	}
 
 	@Override

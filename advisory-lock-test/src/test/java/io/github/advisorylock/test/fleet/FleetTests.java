@@ -57,6 +57,22 @@ class FleetTests {
 	}
 
 	@Test
+	void workIsToldWithTheInstancesThatItRanOn(Fleet fleet) {
+		fleet.takes("billing", RUN);
+		fleet.advanceTo("2026-10-24T00:40:00Z");
+		int killed = fleet.runnerOf("billing");
+		fleet.kill(killed);
+		fleet.advanceTo("2026-10-24T00:50:00Z");
+		int runner = fleet.runnerOf("billing");
+		assertThatLock("billing").hasRunOn(runner);
+		assertThatExceptionOfType(AssertionError.class)
+			.isThrownBy(() -> assertThatLock("billing").hasRunOn(killed, runner))
+			.withMessageContaining("and it ran on [" + runner + "]");
+		assertThatExceptionOfType(AssertionError.class).isThrownBy(() -> assertThatLock("cleanup").hasRunOn(runner))
+			.withMessageContaining("and it ran on []");
+	}
+
+	@Test
 	void yearOfDailyJobRunsOncePerTick(Fleet fleet) {
 		fleet.advanceTo("2027-10-24T00:00:00Z");
 		assertThatLock("cleanup").hasRunOncePerTick();
