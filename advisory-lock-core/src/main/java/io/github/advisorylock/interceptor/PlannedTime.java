@@ -20,6 +20,8 @@ import java.time.Clock;
 import java.time.Instant;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.support.RequestDetail;
@@ -54,14 +56,17 @@ public final class PlannedTime {
 	private final Plan plan;
 
 	/**
-	 * The keys that have had the plan, and whether a run has come to a good end.
+	 * The keys that have had the plan, and in which part of the call a run has come to a
+	 * good end.
 	 */
-	private final Map<AdvisoryLockKey, Boolean> keys = new HashMap<>();
+	private final Map<AdvisoryLockKey, Optional<PlannedTime>> keys;
 
-	private volatile boolean guarded;
+	private final AtomicBoolean guarded;
 
-	private PlannedTime(Plan plan) {
+	private PlannedTime(Plan plan, Map<AdvisoryLockKey, Optional<PlannedTime>> keys, AtomicBoolean guarded) {
 		this.plan = plan;
+		this.keys = keys;
+		this.guarded = guarded;
 	}
 
 	/**
@@ -125,7 +130,7 @@ public final class PlannedTime {
 	}
 
 	private static boolean run(Plan plan, Runnable call) {
-		PlannedTime planned = new PlannedTime(plan);
+		PlannedTime planned = new PlannedTime(plan, new HashMap<>(), new AtomicBoolean());
 		PlannedTime before = bind(planned);
 		try {
 			call.run();
@@ -133,7 +138,18 @@ public final class PlannedTime {
 		finally {
 			bind(before);
 		}
-		return planned.guarded;
+		return planned.guarded.get();
+	}
+
+	/**
+	 * Begin a part of the scheduled call that the current thread is in, which is done
+	 * wherever its turn is: a key that has had its run in another part has had it.
+	 * @return ends the part
+	 */
+	public static Runnable part() {
+		PlannedTime whole = current();
+		bind((whole != null) ? new PlannedTime(whole.plan, whole.keys, whole.guarded) : null);
+		return () -> bind(whole);
 	}
 
 	/**
@@ -185,7 +201,7 @@ public final class PlannedTime {
 	 * begins.
 	 */
 	void guarded() {
-		this.guarded = true;
+		this.guarded.set(true);
 	}
 
 	/**
@@ -198,19 +214,20 @@ public final class PlannedTime {
 	/**
 	 * Take the plan for a key that a lock will remember.
 	 * @param calls are told if the key can't have it
-	 * @return the plan, {@code null} if a run for the key has come to a good end, or too
-	 * many keys have had it
+	 * @return the plan, {@code null} if a run for the key has come to a good end in this
+	 * part of the call, or too many keys have had it
 	 */
 	@Nullable Plan take(AdvisoryLockKey key, UnplannedCalls calls) {
-		Boolean done;
+		Optional<PlannedTime> done;
 		boolean full;
 		synchronized (this.keys) {
 			full = this.keys.size() >= MOST_KEYS;
-			done = full ? this.keys.get(key) : this.keys.putIfAbsent(key, false);
+			done = full ? this.keys.get(key) : this.keys.putIfAbsent(key, Optional.empty());
 		}
-		if (Boolean.TRUE.equals(done)) {
-			calls.again(key);
-			return null;
+		if (done != null && done.isPresent()) {
+			boolean inOtherPart = done.get() != this;
+			calls.again(key, inOtherPart);
+			return inOtherPart ? this.plan : null;
 		}
 		if (done == null && full) {
 			calls.tooMany();
@@ -224,7 +241,7 @@ public final class PlannedTime {
 	 */
 	void used(AdvisoryLockKey key, boolean done) {
 		synchronized (this.keys) {
-			this.keys.put(key, done);
+			this.keys.put(key, done ? Optional.of(this) : Optional.empty());
 		}
 	}
 

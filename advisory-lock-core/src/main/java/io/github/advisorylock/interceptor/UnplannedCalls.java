@@ -93,15 +93,21 @@ final class UnplannedCalls {
 
 	/**
 	 * Tell that a scheduled call calls the method again for a key that has had its run.
+	 * @param shards whether for another shard
 	 */
-	void again(AdvisoryLockKey key) {
+	void again(AdvisoryLockKey key, boolean shards) {
 		if (this.toldAgain.compareAndSet(false, true)) {
 			logger.warn("A scheduled call has called method '" + this.method + "' (key '"
 					+ AdvisoryLockKey.display(key.name())
-					+ "') again after a run that came to a good end: only the first run is once per tick or interval, "
-					+ "the others run on every instance whenever the lock is free. Call it once, make keys of its "
-					+ "arguments as in 'export:#{#name}', or put @SingleRunner on the scheduled method instead; set "
-					+ "'once' to NONE if this is what you want");
+					+ (shards
+							? "') for several shards: it runs once per tick or interval for all of them together. Make "
+									+ "keys of their numbers as in 'relay:#{#shard}', or call it from a @Scheduled method "
+									+ "without shards"
+							: "') again after a run that came to a good end: only the first run is once per tick or "
+									+ "interval, the others run on every instance whenever the lock is free. Call it once, "
+									+ "make keys of its arguments as in 'export:#{#name}', or put @SingleRunner on the "
+									+ "scheduled method instead")
+					+ "; set 'once' to NONE to have each call run whenever the lock is free");
 		}
 	}
 

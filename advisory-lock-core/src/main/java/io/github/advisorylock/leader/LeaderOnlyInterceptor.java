@@ -24,6 +24,7 @@ import java.util.function.Supplier;
 
 import io.github.advisorylock.LeaderElection;
 import io.github.advisorylock.annotation.LeaderOnly;
+import io.github.advisorylock.interceptor.PlannedTime;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.aopalliance.intercept.MethodInvocation;
 import org.apache.commons.logging.Log;
@@ -119,11 +120,12 @@ class LeaderOnlyInterceptor implements MethodInterceptor {
 	}
 
 	/**
-	 * Do something on the current thread for one shard.
+	 * Do something on the current thread for one shard, as a part of the scheduled call.
 	 * @param shard its name, {@code null} for none
 	 */
 	static <E extends Throwable> void inShard(@Nullable String shard, Part<E> part) throws E {
 		Object around = TransactionSynchronizationManager.unbindResourceIfPossible(LeaderElection.class);
+		Runnable whole = PlannedTime.part();
 		if (shard != null) {
 			TransactionSynchronizationManager.bindResource(LeaderElection.class, shard);
 		}
@@ -131,6 +133,7 @@ class LeaderOnlyInterceptor implements MethodInterceptor {
 			part.run();
 		}
 		finally {
+			whole.run();
 			TransactionSynchronizationManager.unbindResourceIfPossible(LeaderElection.class);
 			if (around != null) {
 				TransactionSynchronizationManager.bindResource(LeaderElection.class, around);
