@@ -51,7 +51,6 @@ import static org.assertj.core.api.Assertions.assertThat;
  * thousand samples of the lock table, or as many as {@code -Dsamples} says, and what each
  * call has written.
  */
-@Tag("chaos")
 class ShardsOfJvmsTests {
 
 	private static final Log logger = LogFactory.getLog(ShardsOfJvmsTests.class);
@@ -83,6 +82,8 @@ class ShardsOfJvmsTests {
 
 	private int agreed;
 
+	private Duration longest = Duration.ZERO;
+
 	private volatile int samples;
 
 	private volatile boolean over;
@@ -103,21 +104,41 @@ class ShardsOfJvmsTests {
 	}
 
 	@Test
+	@Tag("gate")
+	void noShardIsLedByTwoWhenInstancesJoinAreKilledAndLoseTheirSessions() throws InterruptedException {
+		inSamples(() -> {
+			measure("the first has started", this::start);
+			measure("the second has joined", this::start);
+			measure("all sessions were ended",
+					() -> assertThat(TestPostgres.terminate(ShardedApplication.NAME)).isEqualTo(2));
+			measure("one was killed", () -> remove().kill());
+		});
+	}
+
+	@Test
+	@Tag("chaos")
 	void noShardIsLedByTwoAndInstancesShareThemSoonWhateverHappens() throws InterruptedException {
+		inSamples(() -> {
+			measure("the first has started", this::start);
+			measure("the second has joined", this::start);
+			measure("the third has joined", this::start);
+			do {
+				measure("one has stopped", () -> remove().stop());
+				measure("another has joined", this::start);
+				measure("one was killed", () -> remove().kill());
+				measure("another has joined", this::start);
+				measure("all sessions were ended",
+						() -> assertThat(TestPostgres.terminate(ShardedApplication.NAME)).isEqualTo(3));
+			}
+			while (this.samples < SAMPLES && this.violations.isEmpty());
+		});
+		assertThat(this.longest).isLessThan(Duration.ofSeconds(25));
+	}
+
+	private void inSamples(Runnable events) throws InterruptedException {
 		Thread sampler = new Thread(this::sample, "sampler");
 		sampler.start();
-		measure("the first has started", this::start);
-		measure("the second has joined", this::start);
-		measure("the third has joined", this::start);
-		do {
-			measure("one has stopped", () -> remove().stop());
-			measure("another has joined", this::start);
-			measure("one was killed", () -> remove().kill());
-			measure("another has joined", this::start);
-			measure("all sessions were ended",
-					() -> assertThat(TestPostgres.terminate(ShardedApplication.NAME)).isEqualTo(3));
-		}
-		while (this.samples < SAMPLES && this.violations.isEmpty());
+		events.run();
 		this.over = true;
 		sampler.join();
 		String calls = TestPostgres.query("SELECT count(*) FROM sharded_call").get(0);
@@ -201,7 +222,7 @@ class ShardsOfJvmsTests {
 		Awaitility.await(event).pollInterval(Duration.ofMillis(50)).until(() -> isShared(since));
 		Duration time = Duration.ofNanos(System.nanoTime() - begun);
 		logger.info(event + ": " + shares() + " after " + time.toMillis() + " ms");
-		assertThat(time).as(event).isLessThan(Duration.ofSeconds(25));
+		this.longest = (time.compareTo(this.longest) > 0) ? time : this.longest;
 	}
 
 	private boolean isShared(String since) {
