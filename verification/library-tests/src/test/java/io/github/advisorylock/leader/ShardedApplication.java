@@ -76,7 +76,7 @@ public class ShardedApplication {
 		Long call = this.jdbc.queryForObject(
 				"INSERT INTO sharded_call (shard, term, instance) VALUES (?, ?, ?) " + "RETURNING id", Long.class,
 				shard, term, this.instance);
-		Pause.of(Duration.ofMillis(100));
+		Pause.of(Duration.ofMillis(300));
 		this.jdbc.update("UPDATE sharded_call SET ended = clock_timestamp() WHERE id = ?", call);
 	}
 
