@@ -36,6 +36,9 @@ import io.github.advisorylock.LeaderElection;
 import io.github.advisorylock.LockMode;
 import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.LockRequest;
+import io.github.advisorylock.ledger.JobPausedEvent;
+import io.github.advisorylock.ledger.JobRescheduledEvent;
+import io.github.advisorylock.ledger.JobResumedEvent;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
@@ -67,6 +70,8 @@ public final class InMemoryLocks implements TestLocks {
 
 	private final CallRecorder calls;
 
+	private final Consumer<Object> eventPublisher;
+
 	private final Set<String> rolesLedElsewhere = ConcurrentHashMap.newKeySet();
 
 	private final AtomicLong term = new AtomicLong(1);
@@ -91,7 +96,7 @@ public final class InMemoryLocks implements TestLocks {
 	 * @param keyFactory makes the keys of requests that were created by name
 	 * @param waitFor how long requests wait that do not say so
 	 * @param calls is told how calls end
-	 * @param eventPublisher is told of lost locks
+	 * @param eventPublisher is told of lost locks, and what operators do
 	 * @param fleet whose locks they are, {@code null} if not those of a fleet
 	 */
 	InMemoryLocks(String namespace, AdvisoryLockKeyFactory keyFactory, Duration waitFor, CallRecorder calls,
@@ -100,6 +105,7 @@ public final class InMemoryLocks implements TestLocks {
 		this.keyFactory = keyFactory;
 		this.waitFor = waitFor;
 		this.calls = calls;
+		this.eventPublisher = eventPublisher;
 		this.fleet = fleet;
 		VirtualTime time = (fleet != null) ? fleet.time() : null;
 		this.answers = new InMemoryAnswers(time);
@@ -212,12 +218,16 @@ public final class InMemoryLocks implements TestLocks {
 
 	@Override
 	public void pause(String key) {
-		this.answers.setPaused(key(key), true);
+		AdvisoryLockKey job = key(key);
+		this.answers.setPaused(job, true);
+		this.eventPublisher.accept(new JobPausedEvent(job.namespace(), key, PostgresTestLocks.OPERATOR));
 	}
 
 	@Override
 	public void resume(String key) {
-		this.answers.setPaused(key(key), false);
+		AdvisoryLockKey job = key(key);
+		this.answers.setPaused(job, false);
+		this.eventPublisher.accept(new JobResumedEvent(job.namespace(), key, PostgresTestLocks.OPERATOR));
 	}
 
 	@Override
@@ -230,6 +240,8 @@ public final class InMemoryLocks implements TestLocks {
 		Instant from = this.answers.job(lock).reschedule(lock, fleet.method(lock), schedule, zone, fleet.now());
 		fleet.log("'" + lock.name() + "' has schedule " + schedule + " from " + from + " on");
 		fleet.instances().forEach((instance) -> fleet.live(instance).learnSchedules());
+		this.eventPublisher
+			.accept(new JobRescheduledEvent(lock.namespace(), key, schedule, zone, from, PostgresTestLocks.OPERATOR));
 		return from;
 	}
 

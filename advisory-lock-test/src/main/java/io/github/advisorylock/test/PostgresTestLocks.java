@@ -54,7 +54,7 @@ final class PostgresTestLocks implements TestLocks, DisposableBean {
 
 	private static final int MOST_LOCKS = 10_000;
 
-	private static final String OPERATOR = "test";
+	static final String OPERATOR = "test";
 
 	private final SingleRunnerSettings settings;
 

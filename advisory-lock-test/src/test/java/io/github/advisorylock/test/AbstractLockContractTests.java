@@ -37,6 +37,8 @@ import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.LockResult;
 import io.github.advisorylock.LockScope;
+import io.github.advisorylock.ledger.JobPausedEvent;
+import io.github.advisorylock.ledger.JobResumedEvent;
 import io.github.advisorylock.support.RequestDetail.Interval;
 import io.github.advisorylock.support.RequestDetail.Interval.Counted;
 import io.github.advisorylock.support.RequestDetail.KeptResult;
@@ -49,6 +51,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 import org.springframework.beans.factory.annotation.Autowired;
+import org.springframework.test.context.event.ApplicationEvents;
+import org.springframework.test.context.event.RecordApplicationEvents;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.support.TransactionTemplate;
@@ -64,6 +68,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
  * in memory.
  */
 @ExtendWith(LockLeakDetector.class)
+@RecordApplicationEvents
 abstract class AbstractLockContractTests {
 
 	private static final Duration LONG = Duration.ofSeconds(30);
@@ -354,13 +359,18 @@ abstract class AbstractLockContractTests {
 
 	@ParameterizedTest
 	@EnumSource
-	void pausedJobIsSkippedUntilItIsResumed(LockScope scope) {
+	void pausedJobIsSkippedUntilItIsResumed(LockScope scope, @Autowired ApplicationEvents events) {
 		LockRequest request = request(scope).with(new Recorded(this.name));
 		assertThat(run(request)).isEqualTo(LockOutcome.EXECUTED);
 		this.locks.pause(this.name);
 		assertThat(run(request)).isEqualTo(LockOutcome.PAUSED);
 		this.locks.resume(this.name);
 		assertThat(run(request)).isEqualTo(LockOutcome.EXECUTED);
+		String namespace = this.locks.key(this.name).namespace();
+		assertThat(events.stream(JobPausedEvent.class))
+			.containsExactly(new JobPausedEvent(namespace, this.name, "test"));
+		assertThat(events.stream(JobResumedEvent.class))
+			.containsExactly(new JobResumedEvent(namespace, this.name, "test"));
 	}
 
 	@ParameterizedTest
