@@ -94,6 +94,9 @@ class DrainTests {
 				await().until(() -> first.bean(LeaderElection.class).isLeader("outbox"));
 				assertThat(election.isLeader("outbox")).isFalse();
 				assertThat(jobs.lead()).isEmpty();
+				// nor does it run for a role that nobody has asked for before
+				assertThat(election.isLeader("reports")).isFalse();
+				await().until(() -> first.bean(LeaderElection.class).isLeader("reports"));
 				assertRefuses(second);
 				await().until(() -> members() == 1);
 				assertThat(holder(first, "export")).contains("\"instance\":\"shop-2\"");
@@ -109,7 +112,7 @@ class DrainTests {
 			assertThat(EndpointAnswer.all(second).<Boolean>read("$.drained")).isTrue();
 			assertThat(instance(first, "shop-1")).doesNotContainKey("drainedAt");
 			assertThat(EndpointAnswer.all(first).<List<List<String>>>read("$.leaders[*].waiting"))
-				.containsExactly(List.of());
+				.containsOnly(List.of());
 			assertThat(second.setState("report", "running").statusCode()).isEqualTo(409);
 			assertThat(second.setState("report", "running").body()).contains("this instance is drained");
 			assertThat(first.runNow("report").body()).contains("EXECUTED");
@@ -221,6 +224,23 @@ class DrainTests {
 				assertThat(instance(next, "shop-2")).doesNotContainKey("drainedAt");
 				assertThat(next.bean(Jobs.class).report().executed()).isTrue();
 			}
+		}
+	}
+
+	/**
+	 * As a container that is killed after it was drained, and started again.
+	 */
+	@Test
+	void processWithTheNameOfADrainedOneThatHasVanishedBegins() {
+		start("shop-1").close();
+		TestPostgres.execute("INSERT INTO operated_instance (namespace, instance, born_at, started_at, seen_at, "
+				+ "drained_at, drained_by) SELECT 'shop', 'shop-2', t.then, t.then, t.then, t.then, 'anna' "
+				+ "FROM (SELECT clock_timestamp() - INTERVAL '1 hour' AS then) t");
+		try (OperatedApplication next = start("shop-2")) {
+			await().until(() -> instances(next).contains("shop-2"));
+			assertThat(next.bean(Jobs.class).report().executed()).isTrue();
+			assertThat(next.bean(Jobs.class).upload()).isEqualTo("done");
+			assertThat(EndpointAnswer.all(next).<List<Object>>read("$.instances[?(@.state == 'vanished')]")).hasSize(1);
 		}
 	}
 

@@ -16,8 +16,11 @@
 
 package io.github.advisorylock.interceptor;
 
+import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.ZoneId;
+import java.time.ZoneOffset;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
@@ -111,6 +114,28 @@ class SpreadTurnsTests {
 				now.plusSeconds(1).plus(MOST));
 	}
 
+	/**
+	 * A call that is under way for longer than is left until the next one is expected to
+	 * be so then.
+	 */
+	@Test
+	void callThatHasEndedMakesNoOtherLater() {
+		SettableClock clock = new SettableClock();
+		this.scheduler.setClock(clock);
+		schedule(new Spread(MOST, 2, 0), "one", "other");
+		Planned one = this.planned.get(0);
+		Planned other = this.planned.get(1);
+		Instant first = one.next();
+		one.call(first, first.plusMillis(5));
+		other.call(other.next(), first.plusMillis(5));
+		clock.now = clock.now.plusSeconds(3600);
+		assertThat(List.of(delayOf(one.next()), delayOf(other.next()))).containsExactlyInAnyOrder(Duration.ZERO, MOST);
+	}
+
+	private static Duration delayOf(Instant time) {
+		return Duration.between(time.truncatedTo(ChronoUnit.SECONDS), time);
+	}
+
 	private void schedule(Spread spread, String... tasks) {
 		this.scheduler.initialize();
 		this.registrar.setTaskScheduler(this.scheduler);
@@ -130,6 +155,27 @@ class SpreadTurnsTests {
 		@Override
 		public void run() {
 			Optional.ofNullable(PlannedTime.current()).orElseThrow().guarded();
+		}
+
+	}
+
+	private static final class SettableClock extends Clock {
+
+		private Instant now = Instant.now();
+
+		@Override
+		public Instant instant() {
+			return this.now;
+		}
+
+		@Override
+		public ZoneId getZone() {
+			return ZoneOffset.UTC;
+		}
+
+		@Override
+		public Clock withZone(ZoneId zone) {
+			return this;
 		}
 
 	}

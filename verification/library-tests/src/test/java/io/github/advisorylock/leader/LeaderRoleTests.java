@@ -396,6 +396,21 @@ class LeaderRoleTests {
 	}
 
 	@Test
+	void eachLeaderOfARoleThatIsLedInShardsIsToldOnce() throws SQLException {
+		try (Listener listener = new Listener()) {
+			for (String leader : List.of(LEADER, LEADER, PROCESS + 1 + " true now")) {
+				busy(leader);
+				this.role.tellDivided();
+				this.role.tellDivided();
+			}
+			campaign();
+			this.role.leadership().stop(false);
+			this.role.advance();
+			assertThat(listener.heardUntilReleased()).containsExactly("divided", "divided", "released");
+		}
+	}
+
+	@Test
 	void candidateThatStopsDoesNotVouchForItsPredecessor() throws SQLException {
 		try (Listener listener = new Listener()) {
 			campaign();
