@@ -18,7 +18,9 @@ package io.github.advisorylock.ledger;
 
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.function.Function;
@@ -31,6 +33,7 @@ import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.LockScope;
 import io.github.advisorylock.annotation.SingleRunnerAnnotationBeanPostProcessor;
+import io.github.advisorylock.interceptor.CronTicks;
 import io.github.advisorylock.jdbc.Hold;
 import io.github.advisorylock.jdbc.Run;
 import io.github.advisorylock.jdbc.thread.LockScheduler;
@@ -41,7 +44,8 @@ import org.springframework.context.PayloadApplicationEvent;
 
 /**
  * The ledger of one application, on the rows of a model: its runs, the watcher of its
- * open ticks, and what it says and is told each twelve seconds.
+ * open ticks, what it says and is told each twelve seconds, and the schedules that it
+ * knows.
  */
 public final class SimulatedJobs extends PostgresAdvisoryLockLedger {
 
@@ -58,11 +62,15 @@ public final class SimulatedJobs extends PostgresAdvisoryLockLedger {
 
 	private final BooleanSupplier stopping;
 
+	private final RecordedMethodRegistry methods;
+
 	private final UnfinishedTickWatcher watcher;
 
 	private final JobRepository repository;
 
 	private final SafeTask beat;
+
+	private long lookups;
 
 	/**
 	 * Create the ledger of an application.
@@ -87,13 +95,13 @@ public final class SimulatedJobs extends PostgresAdvisoryLockLedger {
 		this.held = held;
 		this.stopping = stopping;
 		this.runs = new RunRepository(connections, SimulatedLedger.STATEMENTS, SETTINGS, "", instance, new RecentKeys(),
-				(name) -> null, () -> {
-				}, () -> drained(true));
+				(name) -> null, () -> learn(false), () -> drained(true));
 		this.repository = new JobRepository(connections, SimulatedLedger.TABLES, instance);
 		InstancePresence presence = new InstancePresence(() -> this, "", null, List::of, threads);
 		this.beat = new SafeTask("Failed to say that the application is there", presence::beat);
-		this.watcher = new UnfinishedTickWatcher(this, new RecordedMethodRegistry(methods, beans, (method) -> true),
-				threads);
+		this.methods = new RecordedMethodRegistry(methods, beans, (method) -> true);
+		this.methods.reschedule(Map.of(), true);
+		this.watcher = new UnfinishedTickWatcher(this, this.methods, threads);
 	}
 
 	@Override
@@ -120,6 +128,24 @@ public final class SimulatedJobs extends PostgresAdvisoryLockLedger {
 	 */
 	public void beat() {
 		this.beat.run();
+	}
+
+	@Override
+	public void rescheduled() {
+		learn(true);
+	}
+
+	/**
+	 * Look up the schedules. Of two who do, the one who came last tells: they would do so
+	 * one after the other, but here the second one can't wait for the first one.
+	 */
+	private void learn(boolean certain) {
+		Map<JobName, CronTicks.Changes> found = new HashMap<>();
+		long lookup = ++this.lookups;
+		this.question.accept(() -> found.putAll(this.rows.schedules().all()));
+		if (lookup == this.lookups) {
+			this.methods.reschedule(found, certain);
+		}
 	}
 
 	@Override

@@ -62,6 +62,8 @@ public final class SimulatedLedger {
 
 	private final Map<String, Instant> drains = new HashMap<>();
 
+	private final SimulatedSchedules schedules = new SimulatedSchedules();
+
 	private Consumer<Run> observer = (run) -> {
 	};
 
@@ -145,6 +147,10 @@ public final class SimulatedLedger {
 		else if (job.pausedAt != null) {
 			outcome = "PAUSED";
 		}
+		else if (run.is("planned")
+				&& !this.schedules.isKnown(run.text("namespace"), run.text("key"), run.time("scheduleKnown"))) {
+			outcome = RunStatements.RESCHEDULED;
+		}
 		else if (tick != null && tick.isAfter(latest)) {
 			outcome = RunStatements.AHEAD;
 		}
@@ -218,11 +224,18 @@ public final class SimulatedLedger {
 	}
 
 	private Object[] appear(Values instance, List<Runnable> writes) {
-		return new Object[] { "0", isDrained(instance) };
+		return new Object[] { this.schedules.summary(), isDrained(instance) };
 	}
 
 	private boolean isDrained(Values instance) {
 		return this.drains.containsKey(instance.text("instance"));
+	}
+
+	/**
+	 * Return the schedules that operators have chosen.
+	 */
+	public SimulatedSchedules schedules() {
+		return this.schedules;
 	}
 
 	/**

@@ -18,7 +18,6 @@ package io.github.advisorylock.simulation;
 
 import java.time.Duration;
 import java.time.Instant;
-import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
@@ -34,7 +33,6 @@ import io.github.advisorylock.LeadershipGainedEvent;
 import io.github.advisorylock.LeadershipLostEvent;
 import io.github.advisorylock.LockContext;
 import io.github.advisorylock.LockScope;
-import io.github.advisorylock.interceptor.CronTicks;
 import io.github.advisorylock.ledger.SimulatedLedger;
 import org.jspecify.annotations.Nullable;
 
@@ -55,8 +53,6 @@ final class Promises {
 	private static final Duration AWAY = Duration.ofSeconds(28);
 
 	private static final Duration TOLD = Duration.ofSeconds(9);
-
-	private final CronTicks ticks = new CronTicks(SimulatedMethods.CRON, ZoneOffset.UTC);
 
 	private final Simulation simulation;
 
@@ -88,6 +84,8 @@ final class Promises {
 
 	private final Drains drains;
 
+	private final Schedules schedules;
+
 	private final boolean electing;
 
 	private long lastExport;
@@ -105,8 +103,9 @@ final class Promises {
 	private long sharedSince;
 
 	Promises(Simulation simulation, SimulatedServer server, boolean electing, Weather weather,
-			List<SimulatedInstance> instances, Drains drains) {
+			List<SimulatedInstance> instances, Drains drains, Schedules schedules) {
 		this.drains = drains;
+		this.schedules = schedules;
 		this.electing = electing;
 		this.simulation = simulation;
 		this.server = server;
@@ -201,11 +200,13 @@ final class Promises {
 	private void checkMadeUp(String key) {
 		Instant now = this.server.clock();
 		SimulatedLedger.Job job = this.server.ledger().job(key);
-		Instant tick = this.ticks.latestAt(now.minus(SOON));
+		Instant tick = this.schedules.due(key, now.minus(SOON), SOON);
 		long free = this.simulation.now() - this.touched.getOrDefault(key, 0L);
-		boolean due = Duration.between(tick, now).compareTo(this.weather.calm()) < 0 && free > SOON.toNanos();
+		if (tick == null || Duration.between(tick, now).compareTo(this.weather.calm()) >= 0 || free <= SOON.toNanos()) {
+			return;
+		}
 		boolean done = job.lastTick() != null && !job.lastTick().isBefore(tick);
-		check(!due || done || job.waits(tick, now.minus(SOON)), "55: a tick is made up for: '" + key + "' of " + tick);
+		check(done || job.waits(tick, now.minus(SOON)), "55: a tick is made up for: '" + key + "' of " + tick);
 	}
 
 	void elected(SimulatedInstance instance, Object event) {
@@ -213,12 +214,11 @@ final class Promises {
 		if (event instanceof LeadershipLostEvent lost && lost.role().equals(SimulatedInstance.ROLE)) {
 			this.lostSince = this.simulation.now();
 		}
-		if (event instanceof LeadershipGainedEvent gained && gained.role().equals(SimulatedInstance.ROLE)) {
-			check(instance != this.resigned || this.simulation.now() - this.lostSince > AWAY.toNanos(),
-					"48: an instance that resigned leaves the role to others");
-			this.resigned = null;
-		}
 		if (event instanceof LeadershipGainedEvent gained) {
+			boolean whole = gained.role().equals(SimulatedInstance.ROLE);
+			check(!whole || instance != this.resigned || this.simulation.now() - this.lostSince > AWAY.toNanos(),
+					"48: an instance that resigned leaves the role to others");
+			this.resigned = whole ? null : this.resigned;
 			this.drains.gained(instance);
 			check(gained.term() > this.terms.getOrDefault(gained.role(), 0L), "50: terms rise");
 			this.terms.merge(gained.role(), gained.term(), Math::max);
@@ -281,6 +281,7 @@ final class Promises {
 	}
 
 	private void checkTick(String key, String tick, Call call, LockContext lock) {
+		this.schedules.begun(key, lock.tick().orElseThrow(), call.time);
 		Instant paused = call.pauses.get(key);
 		check(paused == null || !paused.equals(this.server.ledger().job(key).pausedAt()), "58: a pause holds");
 		boolean known = this.server.ledger().job(key).isOpen(lock.tick().orElseThrow());
@@ -288,12 +289,9 @@ final class Promises {
 		check(!known || this.failures.getOrDefault(tick, 0) <= SimulatedMethods.MAX_RETRIES
 				+ this.retries.getOrDefault(tick, 0), "55: a failed tick is tried again maxRetries times");
 		Instant last = this.effects.get(key);
-		check(last == null || last.isBefore(lock.tick().orElseThrow()) || !isHeld(key, lock),
+		check(last == null || last.isBefore(lock.tick().orElseThrow()) || !lock.isHeld()
+				|| this.server.holders(SimulatedInstance.number(key)).size() != 1,
 				"51: a tick that is done is not done again");
-	}
-
-	private boolean isHeld(String key, LockContext lock) {
-		return lock.isHeld() && this.server.holders(SimulatedInstance.number(key)).size() == 1;
 	}
 
 	private void checkToken(Work work) {

@@ -60,6 +60,8 @@ final class SimulatedInstance extends AbstractDataSource implements LockSchedule
 
 	static final Duration DEAD_CLIENT = Duration.ofSeconds(10);
 
+	static final String NAMESPACE = "sim";
+
 	static final String ROLE = "role";
 
 	static final int SHARDS = 3;
@@ -237,6 +239,13 @@ final class SimulatedInstance extends AbstractDataSource implements LockSchedule
 
 	TwoPhaseLockOperations operations() {
 		return this.template;
+	}
+
+	/**
+	 * Return when a method is called next, as far as is known here.
+	 */
+	Instant nextTick(String key) {
+		return this.methods.nextTick(key, now());
 	}
 
 	String name() {
@@ -445,7 +454,7 @@ final class SimulatedInstance extends AbstractDataSource implements LockSchedule
 	}
 
 	static AdvisoryLockKey key(String name) {
-		return AdvisoryLockKey.of("sim", name);
+		return AdvisoryLockKey.of(NAMESPACE, name);
 	}
 
 	static long number(String name) {

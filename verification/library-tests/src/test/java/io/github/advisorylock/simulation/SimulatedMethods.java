@@ -17,8 +17,10 @@
 package io.github.advisorylock.simulation;
 
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 
 import io.github.advisorylock.AdvisoryLockKeyFactory;
@@ -103,6 +105,18 @@ final class SimulatedMethods {
 			throw new IllegalStateException("There is no instance");
 		}
 		return this.current;
+	}
+
+	/**
+	 * Return when a method is called next by the schedule that is known.
+	 */
+	Instant nextTick(String key, Instant time) {
+		return this.postProcessor.getMethods()
+			.stream()
+			.filter((method) -> Objects.requireNonNull(method.fixedKey()).name().equals(key))
+			.map((method) -> method.operation().nextTick(time))
+			.findFirst()
+			.orElseThrow();
 	}
 
 	SingleRunnerAnnotationBeanPostProcessor postProcessor() {

@@ -18,12 +18,10 @@ package io.github.advisorylock.simulation;
 
 import java.time.Duration;
 import java.time.Instant;
-import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
-import io.github.advisorylock.interceptor.CronTicks;
 import io.github.advisorylock.interceptor.PlannedTime;
 import io.github.advisorylock.jdbc.LockSession;
 import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
@@ -41,14 +39,17 @@ final class World {
 	 * How much time a step takes at least, in the long run: who asks the server over and
 	 * over again has no time to keep a promise.
 	 */
-	private static final Duration STEP = Duration.ofMillis(450);
+	private static final Duration STEP = Duration.ofMillis(380);
+
+	/**
+	 * After how long a scheduler looks at the latest whether there is another schedule.
+	 */
+	private static final Duration LOOK = Duration.ofSeconds(10);
 
 	private static final Duration STEP_OF_CANDIDATES = Duration.ofMillis(180);
 
 	private static final RequestDetail.Interval RATE = new RequestDetail.Interval(SimulatedMethods.INTERVAL,
 			RequestDetail.Interval.Counted.FROM_BEGIN);
-
-	private final CronTicks ticks = new CronTicks(SimulatedMethods.CRON, ZoneOffset.UTC);
 
 	private final Simulation simulation;
 
@@ -59,6 +60,8 @@ final class World {
 	private final Promises promises;
 
 	private final Drains drains;
+
+	private final Schedules schedules;
 
 	private final List<SimulatedMethods> methods;
 
@@ -75,7 +78,9 @@ final class World {
 		this.server = new SimulatedServer(simulation);
 		this.weather = new Weather(simulation);
 		this.drains = new Drains(simulation, this.server, this.instances);
-		this.promises = new Promises(simulation, this.server, electing, this.weather, this.instances, this.drains);
+		this.schedules = new Schedules(simulation, this.server);
+		this.promises = new Promises(simulation, this.server, electing, this.weather, this.instances, this.drains,
+				this.schedules);
 	}
 
 	void run() {
@@ -125,8 +130,13 @@ final class World {
 	 * As schedulers do: what was due during a call is passed over.
 	 */
 	private void planTick(SimulatedInstance instance, String key, Runnable call) {
-		Instant tick = this.ticks.nextAfter(instance.now());
-		instance.at(Duration.between(instance.now(), tick).toNanos() + 1,
+		Instant tick = instance.nextTick(key);
+		Duration time = Duration.between(instance.now(), tick);
+		if (time.compareTo(LOOK) > 0) {
+			instance.at(LOOK.toNanos(), () -> planTick(instance, key, call));
+			return;
+		}
+		instance.at(time.toNanos() + 1,
 				() -> call(instance, key, () -> PlannedTime.run(tick, call), () -> planTick(instance, key, call)));
 	}
 
@@ -186,7 +196,7 @@ final class World {
 
 	private void operate() {
 		String key = Promises.OF_TICKS.get((int) this.simulation.random(0, 2));
-		int act = (int) this.simulation.random(0, 12);
+		int act = (int) this.simulation.random(0, 14);
 		SimulatedInstance one = this.instances.get((int) this.simulation.random(0, this.instances.size()));
 		this.simulation.step("operator: " + act + " for " + key + " or " + one.name());
 		switch (act) {
@@ -198,6 +208,7 @@ final class World {
 							+ this.server.clock().toEpochMilli() + " somebody");
 			case 7 -> this.drains.act(one, true);
 			case 8, 9 -> this.instances.forEach((instance) -> this.drains.act(instance, false));
+			case 10, 11 -> this.schedules.act(key);
 			default -> {
 				this.promises.resigns(one);
 				one.election().resign(SimulatedInstance.ROLE);
