@@ -133,7 +133,7 @@ class JobListingTests {
 	void locksOfStrangersDoNotFillAnswersNorHideThoseOfJobs() throws Exception {
 		try (java.sql.Connection stranger = TestPostgres.open();
 				java.sql.Statement statement = stranger.createStatement()) {
-			statement.execute("SELECT count(pg_advisory_lock(n)) FROM generate_series(1, 3000) n");
+			statement.execute("SELECT count(pg_advisory_lock(n)) FROM generate_series(1, 1000) n");
 			statement.execute("SELECT pg_advisory_lock(" + AdvisoryLockKey.of("stranger", "key-00001").value() + ")");
 			EndpointAnswer answer = EndpointAnswer.all(application);
 			assertThat(answer.body()).hasSizeLessThan(60_000);
