@@ -16,16 +16,16 @@
 
 package io.github.advisorylock.interceptor;
 
-import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
-import java.time.ZoneId;
+import java.time.InstantSource;
 import java.time.ZoneOffset;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.ScheduledFuture;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.IntStream;
 
 import io.github.advisorylock.interceptor.PlannedTimeScheduler.Spread;
@@ -120,15 +120,16 @@ class SpreadTurnsTests {
 	 */
 	@Test
 	void callThatHasEndedMakesNoOtherLater() {
-		SettableClock clock = new SettableClock();
-		this.scheduler.setClock(clock);
+		AtomicReference<Instant> now = new AtomicReference<>(Instant.now());
+		InstantSource source = now::get;
+		this.scheduler.setClock(source.withZone(ZoneOffset.UTC));
 		schedule(new Spread(MOST, 2, 0), "one", "other");
 		Planned one = this.planned.get(0);
 		Planned other = this.planned.get(1);
 		Instant first = one.next();
 		one.call(first, first.plusMillis(5));
 		other.call(other.next(), first.plusMillis(5));
-		clock.now = clock.now.plusSeconds(3600);
+		now.updateAndGet((time) -> time.plusSeconds(3600));
 		assertThat(List.of(delayOf(one.next()), delayOf(other.next()))).containsExactlyInAnyOrder(Duration.ZERO, MOST);
 	}
 
@@ -155,27 +156,6 @@ class SpreadTurnsTests {
 		@Override
 		public void run() {
 			Optional.ofNullable(PlannedTime.current()).orElseThrow().guarded();
-		}
-
-	}
-
-	private static final class SettableClock extends Clock {
-
-		private Instant now = Instant.now();
-
-		@Override
-		public Instant instant() {
-			return this.now;
-		}
-
-		@Override
-		public ZoneId getZone() {
-			return ZoneOffset.UTC;
-		}
-
-		@Override
-		public Clock withZone(ZoneId zone) {
-			return this;
 		}
 
 	}
