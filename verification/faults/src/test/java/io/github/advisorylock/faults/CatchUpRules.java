@@ -63,7 +63,7 @@ final class CatchUpRules {
 	 * @param runs all runs
 	 * @param written the names of those that have left an effect
 	 * @param disturbances what was done to the instances
-	 * @param end the last moment of the history
+	 * @param end when the instances were told to stop
 	 */
 	CatchUpRules(List<Run> runs, Set<String> written, List<Disturbance> disturbances, long end) {
 		this.runs = runs;

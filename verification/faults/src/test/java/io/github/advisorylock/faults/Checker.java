@@ -59,6 +59,8 @@ final class Checker {
 
 	private final boolean virtual;
 
+	private final long end;
+
 	private int pairs;
 
 	private int excusable;
@@ -70,9 +72,10 @@ final class Checker {
 	 * @param recorded what the ledger counts as executed
 	 * @param disturbances what was done to them
 	 * @param virtual whether their threads are virtual
+	 * @param end when the instances were told to stop
 	 */
 	Checker(List<Event> events, List<Effect> effects, Collection<Execution> recorded, List<Disturbance> disturbances,
-			boolean virtual) {
+			boolean virtual, long end) {
 		this.events = events;
 		this.runs = Run.of(events);
 		this.effects = effects;
@@ -82,6 +85,7 @@ final class Checker {
 		}
 		this.disturbances = disturbances;
 		this.virtual = virtual;
+		this.end = end;
 	}
 
 	/**
@@ -93,9 +97,8 @@ final class Checker {
 		countPairs();
 		checkOverlaps();
 		checkTokens();
-		long end = this.events.stream().mapToLong(Event::at).max().orElse(0);
-		this.violations.addAll(new RememberedTicks(this.runs, this.disturbances, end).violations());
-		this.violations.addAll(new UndisturbedWork(this.events, this.runs, this.disturbances, end).violations());
+		this.violations.addAll(new RememberedTicks(this.runs, this.disturbances, this.end).violations());
+		this.violations.addAll(new UndisturbedWork(this.events, this.runs, this.disturbances, this.end).violations());
 		checkEffects();
 		checkNothingIsLost(expected);
 		return new Findings(this.violations, this.runs.size(), this.recorded.size(), this.overlaps, this.pairs,

@@ -46,6 +46,8 @@ class CheckerTests {
 
 	private final List<Execution> expected = new ArrayList<>();
 
+	private long end = -1;
+
 	@Test
 	void goodHistoryIsGood() {
 		executed("a#1", KEY, 1L, 0, 500);
@@ -68,7 +70,8 @@ class CheckerTests {
 	@Test
 	void runOnAThreadOfAnotherKindIsFound() {
 		run("a#1", Job.SESSION, null, null, 0, 500, Event.Kind.END);
-		assertThat(new Checker(this.events, this.effects, this.recorded, this.disturbances, true).check(this.expected)
+		assertThat(new Checker(this.events, this.effects, this.recorded, this.disturbances, true, end())
+			.check(this.expected)
 			.violations()).singleElement().asString().startsWith("On a platform thread");
 	}
 
@@ -380,6 +383,16 @@ class CheckerTests {
 	}
 
 	@Test
+	void rememberedTickThatIsDueWhenInstancesStopIsNotAskedFor() {
+		run("a#1", Job.REMEMBERED, TICK, null, 0, 500, Event.Kind.END);
+		run("b#1", Job.SESSION, null, null, 14_000, 14_500, Event.Kind.END);
+		this.end = 2_000 + Disturbance.RECOVERY;
+		assertThat(violations()).isEmpty();
+		this.end = 3_000 + Disturbance.RECOVERY;
+		assertThat(violations()).containsExactly("Nobody ran the remembered tick " + TICK.plusSeconds(3));
+	}
+
+	@Test
 	void lockThatIsGivenBackBeforeTheCommitIsFound() {
 		run("a#1", KEY, TICK, 1L, 0, 500, Event.Kind.END);
 		run("b#1", KEY, TICK, 2L, 510, 600, Event.Kind.FAIL);
@@ -546,8 +559,17 @@ class CheckerTests {
 		return check().violations();
 	}
 
+	/**
+	 * Return when the instances were told to stop: at the last event, if nothing else is
+	 * said.
+	 */
+	private long end() {
+		return (this.end >= 0) ? this.end : this.events.stream().mapToLong(Event::at).max().orElse(0);
+	}
+
 	private Findings check() {
-		return new Checker(this.events, this.effects, this.recorded, this.disturbances, false).check(this.expected);
+		return new Checker(this.events, this.effects, this.recorded, this.disturbances, false, end())
+			.check(this.expected);
 	}
 
 }

@@ -150,8 +150,9 @@ class FaultTests {
 				.until(() -> fleet.database().effects().stream().map(Effect::tick).distinct().count() < fleet.database()
 					.effects()
 					.size());
+			long end = History.uptime();
 			fleet.stopInstances();
-			assertThat(new Checker(fleet.events(), fleet.database().effects(), List.of(), List.of(), false)
+			assertThat(new Checker(fleet.events(), fleet.database().effects(), List.of(), List.of(), false, end)
 				.check(List.of())
 				.violations()).anyMatch((violation) -> violation.startsWith("Two at a time"))
 				.anyMatch((violation) -> violation.startsWith("Two effects"));

@@ -39,6 +39,8 @@ final class HandMadeHistory {
 
 	private final List<Disturbance> disturbances = new ArrayList<>();
 
+	private long end = -1;
+
 	/**
 	 * Add a run that was executed.
 	 * @param run its name, which begins with that of the instance
@@ -86,6 +88,20 @@ final class HandMadeHistory {
 				START.toEpochMilli() + at, false);
 		this.events.add(Event.parse(event.toLine()));
 		this.events.sort(Comparator.comparingLong(Event::at));
+	}
+
+	/**
+	 * Have the instances told to stop at a moment, else at the last event.
+	 */
+	void stop(long at) {
+		this.end = at;
+	}
+
+	/**
+	 * Return when the instances were told to stop.
+	 */
+	long end() {
+		return (this.end >= 0) ? this.end : this.events.stream().mapToLong(Event::at).max().orElse(0);
 	}
 
 	List<Event> events() {

@@ -52,7 +52,7 @@ final class IntervalRules {
 	private final long end;
 
 	/**
-	 * When each instance was seen last.
+	 * When each instance was seen last before the end.
 	 */
 	private final Map<String, Long> seen = new HashMap<>();
 
@@ -63,12 +63,13 @@ final class IntervalRules {
 	 * @param events all histories
 	 * @param runs the runs that they tell of
 	 * @param disturbances what was done to the instances
+	 * @param end when the instances were told to stop
 	 */
-	IntervalRules(List<Event> events, List<Run> runs, List<Disturbance> disturbances) {
+	IntervalRules(List<Event> events, List<Run> runs, List<Disturbance> disturbances, long end) {
 		this.runs = runs;
 		this.disturbances = disturbances;
-		this.end = events.stream().mapToLong(Event::at).max().orElse(0);
-		events.forEach((event) -> this.seen.merge(event.instance(), event.at(), Math::max));
+		this.end = end;
+		events.forEach((event) -> this.seen.merge(event.instance(), Math.min(event.at(), end), Math::max));
 	}
 
 	List<String> violations() {

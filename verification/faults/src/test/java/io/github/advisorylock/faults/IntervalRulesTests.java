@@ -88,6 +88,17 @@ class IntervalRulesTests {
 		assertThat(violations()).isEmpty();
 	}
 
+	@ParameterizedTest
+	@EnumSource(names = { "RATE", "DELAY" })
+	void instanceThatTakesLongToStopTakesItsMemoryWithIt(Promise promise) {
+		this.history.executed("a#1", promise, 0);
+		this.history.executed("b#1", promise, 2_300);
+		alive(14_000);
+		assertThat(violations()).hasSize(1);
+		this.history.stop(2_000);
+		assertThat(violations()).isEmpty();
+	}
+
 	/**
 	 * The end of a run is known, and its begin is not: it is written when the interval
 	 * has begun.
@@ -121,7 +132,9 @@ class IntervalRulesTests {
 	}
 
 	private List<String> violations() {
-		return new IntervalRules(this.history.events(), this.history.runs(), this.history.disturbances()).violations();
+		return new IntervalRules(this.history.events(), this.history.runs(), this.history.disturbances(),
+				this.history.end())
+			.violations();
 	}
 
 }

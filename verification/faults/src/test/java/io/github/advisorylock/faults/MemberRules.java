@@ -75,18 +75,19 @@ final class MemberRules {
 	 * @param events all histories, in the order of time
 	 * @param disturbances what was done to the instances
 	 * @param acts is told what was looked at
+	 * @param end when the instances were told to stop
 	 */
-	MemberRules(List<Event> events, List<Disturbance> disturbances, Map<Act, Integer> acts) {
-		this.events = events;
+	MemberRules(List<Event> events, List<Disturbance> disturbances, Map<Act, Integer> acts, long end) {
+		this.events = events.stream().filter((event) -> event.at() <= end).toList();
 		this.disturbances = disturbances;
 		this.acts = acts;
-		events.stream()
+		this.events.stream()
 			.collect(Collectors.groupingBy(Event::instance))
 			.forEach((instance, said) -> this.lives.put(instance,
 					List.of(said.get(0).at(), said.get(said.size() - 1).at())));
 		this.lives.values().stream().flatMap(Collection::stream).forEach((moment) -> disturb(moment - SETTLE, moment));
 		Set<String> drained = new HashSet<>();
-		events.stream()
+		this.events.stream()
 			.filter((event) -> (event.kind() == Event.Kind.DRAINED) ? drained.add(event.key())
 					: event.kind() == Event.Kind.DRAIN_ENDED && drained.remove(event.key()))
 			.forEach((event) -> disturb(event.at(), event.at()));

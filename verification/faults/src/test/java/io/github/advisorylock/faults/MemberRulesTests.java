@@ -66,6 +66,16 @@ class MemberRulesTests {
 	}
 
 	@Test
+	void instancesThatStopAreNotLookedAt() {
+		live("a", 0, 200_000);
+		live("b", 0, 200_000);
+		count("a", 1, 150_000);
+		assertThat(violations()).hasSize(1);
+		this.history.stop(149_000);
+		assertThat(violations()).isEmpty();
+	}
+
+	@Test
 	void moreThanItsShareIsFound() {
 		live("a", 0, 200_000);
 		live("b", 0, 200_000);
@@ -146,7 +156,9 @@ class MemberRulesTests {
 	}
 
 	private List<String> violations() {
-		return new MemberRules(this.history.events(), this.history.disturbances(), this.history.acts()).violations();
+		return new MemberRules(this.history.events(), this.history.disturbances(), this.history.acts(),
+				this.history.end())
+			.violations();
 	}
 
 }

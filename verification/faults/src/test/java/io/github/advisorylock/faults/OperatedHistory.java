@@ -38,6 +38,8 @@ final class OperatedHistory {
 
 	private final Map<Act, Integer> acts = new EnumMap<>(Act.class);
 
+	private long end = -1;
+
 	/**
 	 * Have an instance say something.
 	 * @param at milliseconds since the begin
@@ -65,6 +67,20 @@ final class OperatedHistory {
 
 	void heal() {
 		this.disturbances.clear();
+	}
+
+	/**
+	 * Have the instances told to stop at a moment, else at the last event.
+	 */
+	void stop(long at) {
+		this.end = at;
+	}
+
+	/**
+	 * Return when the instances were told to stop.
+	 */
+	long end() {
+		return (this.end >= 0) ? this.end : this.events.stream().mapToLong(Event::at).max().orElse(0);
 	}
 
 	List<Event> events() {

@@ -95,7 +95,8 @@ class PermitRulesTests {
 	}
 
 	private List<String> ofChecker() {
-		return new Checker(this.history.events(), List.of(), List.of(), this.history.disturbances(), false)
+		return new Checker(this.history.events(), List.of(), List.of(), this.history.disturbances(), false,
+				this.history.end())
 			.check(List.of())
 			.violations();
 	}

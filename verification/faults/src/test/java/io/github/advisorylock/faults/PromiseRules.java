@@ -65,13 +65,14 @@ final class PromiseRules {
 	 * @param events all histories, in the order of time
 	 * @param written the names of the runs that have left an effect
 	 * @param disturbances what was done to the instances
+	 * @param end when the instances were told to stop
 	 */
-	PromiseRules(List<Event> events, Set<String> written, List<Disturbance> disturbances) {
+	PromiseRules(List<Event> events, Set<String> written, List<Disturbance> disturbances, long end) {
 		this.events = events;
 		this.runs = Run.of(events);
 		this.written = written;
 		this.disturbances = disturbances;
-		this.end = events.stream().mapToLong(Event::at).max().orElse(0);
+		this.end = end;
 	}
 
 	/**
@@ -96,7 +97,7 @@ final class PromiseRules {
 		checkWaits();
 		checkPauses();
 		this.violations.addAll(new CatchUpRules(this.runs, this.written, this.disturbances, this.end).violations());
-		this.violations.addAll(new IntervalRules(this.events, this.runs, this.disturbances).violations());
+		this.violations.addAll(new IntervalRules(this.events, this.runs, this.disturbances, this.end).violations());
 		this.violations.addAll(new PermitRules(this.runs, this.disturbances).violations());
 		Stream.of(Promise.values()).filter((promise) -> !promise.isMadeUpFor()).forEach(this::checkGoesOn);
 		return this.violations;
@@ -168,7 +169,7 @@ final class PromiseRules {
 		Map<String, Long> begins = new HashMap<>();
 		Map<String, Long> ends = new HashMap<>();
 		this.events.forEach((event) -> begins.merge(event.instance(), event.at(), Math::min));
-		this.events.forEach((event) -> ends.merge(event.instance(), event.at(), Math::max));
+		this.events.forEach((event) -> ends.merge(event.instance(), Math.min(event.at(), this.end), Math::max));
 		long wait = Promise.WAIT.toMillis();
 		for (Event event : this.events) {
 			Long waited = event.token();

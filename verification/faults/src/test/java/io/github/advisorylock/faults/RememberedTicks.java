@@ -52,7 +52,7 @@ final class RememberedTicks {
 	 * Create the rules.
 	 * @param runs all runs
 	 * @param disturbances what was done to the instances
-	 * @param end the last moment of the history
+	 * @param end when the instances were told to stop
 	 */
 	RememberedTicks(List<Run> runs, List<Disturbance> disturbances, long end) {
 		this.runs = runs.stream().filter((run) -> run.key().equals(Job.REMEMBERED)).toList();

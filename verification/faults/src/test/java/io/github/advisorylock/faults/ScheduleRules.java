@@ -65,6 +65,8 @@ final class ScheduleRules {
 
 	private final Map<Act, Integer> acts;
 
+	private final long end;
+
 	/**
 	 * What a wall clock that is right says when the machine's own clock began.
 	 */
@@ -80,13 +82,15 @@ final class ScheduleRules {
 	 * @param recorded what the ledger counts as executed
 	 * @param disturbances what was done to the instances
 	 * @param acts is told what was looked at
+	 * @param end when the instances were told to stop
 	 */
-	ScheduleRules(List<Event> events, List<Execution> recorded, List<Disturbance> disturbances,
-			Map<Act, Integer> acts) {
+	ScheduleRules(List<Event> events, List<Execution> recorded, List<Disturbance> disturbances, Map<Act, Integer> acts,
+			long end) {
 		this.events = events;
 		this.recorded = new HashSet<>(recorded);
 		this.disturbances = disturbances;
 		this.acts = acts;
+		this.end = end;
 		// Most instances have the right time: a few may have a wrong clock
 		long[] offsets = events.stream().mapToLong((event) -> event.wall() - event.at()).sorted().toArray();
 		this.offset = (offsets.length > 0) ? offsets[offsets.length / 2] : 0;
@@ -196,7 +200,7 @@ final class ScheduleRules {
 	 * later one run before. The last ones are not asked for, as the instances stop then.
 	 */
 	private void checkMissed(String key) {
-		long end = this.events.stream().mapToLong(Event::at).max().orElse(0) - Disturbance.RECOVERY;
+		long end = this.end - Disturbance.RECOVERY;
 		long begin = this.events.stream()
 			.filter((event) -> event.kind() == Event.Kind.START && event.key().equals(key))
 			.mapToLong(Event::at)

@@ -71,6 +71,17 @@ class ScheduleRulesTests {
 	}
 
 	@Test
+	void tickThatIsDueWhenInstancesStopIsNotAskedFor() {
+		run(KEY, 3, 3, 60);
+		this.history.say(Event.Kind.TRIED, "a", Job.SESSION, 80_000);
+		assertThat(violations()).hasSize(4);
+		this.history.stop(59_000 + Disturbance.RECOVERY);
+		assertThat(violations()).isEmpty();
+		this.history.stop(60_000 + Disturbance.RECOVERY);
+		assertThat(violations()).singleElement().asString().startsWith("Nobody ran the tick 2026-11-22T12:01:00Z");
+	}
+
+	@Test
 	void missedTickOfTheOldScheduleIsFound() {
 		annotatedThenOther();
 		this.recorded.remove(new Execution(KEY, at(39)));
@@ -239,7 +250,8 @@ class ScheduleRulesTests {
 	}
 
 	private List<String> violations() {
-		return new ScheduleRules(this.history.events(), this.recorded, this.history.disturbances(), this.history.acts())
+		return new ScheduleRules(this.history.events(), this.recorded, this.history.disturbances(), this.history.acts(),
+				this.history.end())
 			.violations();
 	}
 

@@ -139,13 +139,14 @@ final class Trial {
 				.atMost(Fleet.PERIOD.multipliedBy(Job.PATIENCE + 5))
 				.pollInterval(Duration.ofMillis(500))
 				.until(() -> new Checker(fleet.events(), List.of(), fleet.database().recorded(), this.disturbances,
-						this.setup.jvm().virtual())
+						this.setup.jvm().virtual(), History.uptime())
 					.lost(expected)
 					.isEmpty());
 		}
 		catch (ConditionTimeoutException ex) {
 			logger.error("Not all was executed", ex);
 		}
+		long end = History.uptime();
 		fleet.stopInstances();
 		boolean lossy = this.disturbances.stream().anyMatch((disturbance) -> disturbance.fault().losesCommits());
 		List<String> leftovers = new ArrayList<>();
@@ -165,12 +166,13 @@ final class Trial {
 			logger.info(this.directory.getFileName() + ": " + toll);
 		});
 		Findings findings = new Checker(fleet.events(), fleet.database().effects(), fleet.database().recorded(),
-				this.disturbances, this.setup.jvm().virtual())
+				this.disturbances, this.setup.jvm().virtual(), end)
 			.check(expected);
 		List<String> violations = new ArrayList<>(findings.violations());
-		violations.addAll(new PromiseRules(fleet.events(), fleet.database().written(), this.disturbances).violations());
+		violations
+			.addAll(new PromiseRules(fleet.events(), fleet.database().written(), this.disturbances, end).violations());
 		violations.addAll(PromiseRules.missing(runs));
-		violations.addAll(judgeOperators(fleet));
+		violations.addAll(judgeOperators(fleet, end));
 		violations.addAll(new CompletionRules(fleet.database().recorded(), fleet.database().completed()).violations());
 		int tables = fleet.database().tablesOfCompletions();
 		if (tables != (this.setup.partitioned() ? Database.PARTITIONS : 1)) {
@@ -184,14 +186,15 @@ final class Trial {
 		this.report.add(findings, violations);
 	}
 
-	private List<String> judgeOperators(Fleet fleet) {
+	private List<String> judgeOperators(Fleet fleet, long end) {
 		List<Event> events = fleet.events();
 		Map<Act, Integer> acts = new EnumMap<>(Act.class);
 		List<String> violations = new ArrayList<>();
 		violations
 			.addAll(new OperatorRules(events, fleet.database().recordedKeys(), this.disturbances, acts).violations());
-		violations.addAll(new ScheduleRules(events, fleet.database().recorded(), this.disturbances, acts).violations());
-		violations.addAll(new MemberRules(events, this.disturbances, acts).violations());
+		violations
+			.addAll(new ScheduleRules(events, fleet.database().recorded(), this.disturbances, acts, end).violations());
+		violations.addAll(new MemberRules(events, this.disturbances, acts, end).violations());
 		logger.info(this.directory.getFileName() + ": " + acts);
 		this.report.add(acts);
 		return violations;

@@ -48,7 +48,7 @@ final class UndisturbedWork {
 	 * @param events all histories
 	 * @param runs the runs that they tell of
 	 * @param disturbances what was done to the instances
-	 * @param end the last moment of the history
+	 * @param end when the instances were told to stop
 	 */
 	UndisturbedWork(List<Event> events, List<Run> runs, List<Disturbance> disturbances, long end) {
 		this.events = events;
