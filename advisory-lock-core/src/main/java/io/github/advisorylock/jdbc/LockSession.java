@@ -193,16 +193,12 @@ public final class LockSession implements AutoCloseable {
 		});
 	}
 
-	/**
-	 * A run that waits for the server does not notice an interrupt.
-	 */
-	private void cancelStatementLater(Hold hold) {
-		if (this.settings.whenLost() == LockSessionSettings.WhenLost.INTERRUPT) {
-			PostgresAdvisoryLockFunctions.Call call = PostgresAdvisoryLockFunctions.cancelStatement(hold.backend(),
-					hold.lock());
-			later("Failed to cancel the statement of a run that is to end",
-					() -> ask(new SessionCommand.Ask(null, call)));
-		}
+	private Runnable cancelStatementLater(Hold hold) {
+		PostgresAdvisoryLockFunctions.Call call = PostgresAdvisoryLockFunctions.cancelStatement(hold.backend(),
+				hold.lock());
+		later("Failed to cancel the statement of a run that is to end", () -> ask(new SessionCommand.Ask(null, call)));
+		return () -> runInTime(() -> {
+		});
 	}
 
 	private void compareAgain(@Nullable PoolComparison comparison) {
@@ -616,8 +612,7 @@ public final class LockSession implements AutoCloseable {
 	public void close() {
 		this.owner.use(ConnectionOwner.Use.CLOSED);
 		this.opener.close();
-		boolean left = this.thread.run(this.owner::leave, Duration.ofMillis(2L * this.settings.answerTimeoutMillis()));
-		if (!left) {
+		if (!runInTime(this.owner::leave)) {
 			logger.warn("The connection of the session locks is still in use, and is closed as soon as it is not");
 		}
 		this.thread.close();
@@ -693,6 +688,14 @@ public final class LockSession implements AutoCloseable {
 				task.run();
 			}
 		}));
+	}
+
+	/**
+	 * Have the thread of the connection do something, and wait for that as long as a
+	 * server that answers may take.
+	 */
+	private boolean runInTime(Runnable task) {
+		return this.thread.run(task, Duration.ofMillis(2L * this.settings.answerTimeoutMillis()));
 	}
 
 	/**

@@ -24,6 +24,7 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.Future;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.function.Consumer;
+import java.util.function.Function;
 
 import io.github.advisorylock.LockLostEvent;
 import io.github.advisorylock.jdbc.LockSessionSettings.WhenLost;
@@ -66,7 +67,7 @@ final class LossNotifier implements AutoCloseable {
 
 	private final Consumer<Hold> release;
 
-	private final Consumer<Hold> cancelStatement;
+	private final Function<Hold, Runnable> cancelStatement;
 
 	/**
 	 * Create it.
@@ -74,11 +75,12 @@ final class LossNotifier implements AutoCloseable {
 	 * @param database the name of the database, where there are several
 	 * @param eventPublisher is given a {@link LockLostEvent} for each lock that is lost
 	 * @param release releases later what was handed over to a holder
-	 * @param cancelStatement cancels later the statement that a run waits for
+	 * @param cancelStatement cancels later the statement that a run waits for, and
+	 * returns what waits for the answer
 	 * @param threads has the timer, and the workers by which everybody is told
 	 */
 	LossNotifier(WhenLost whenLost, @Nullable String database, Consumer<Object> eventPublisher, Consumer<Hold> release,
-			Consumer<Hold> cancelStatement, LockScheduler.Threads threads) {
+			Function<Hold, Runnable> cancelStatement, LockScheduler.Threads threads) {
 		this.whenLost = whenLost;
 		this.database = database;
 		this.eventPublisher = eventPublisher;
@@ -124,6 +126,7 @@ final class LossNotifier implements AutoCloseable {
 		}
 		Run.note(hold.run(), hold.backend(), this.workers);
 		if (this.whenLost == WhenLost.INTERRUPT) {
+			cancelStatement(hold);
 			interruptRunner(hold);
 		}
 		hold.cleanUp();
@@ -131,25 +134,25 @@ final class LossNotifier implements AutoCloseable {
 		if (hold.isHandedOver()) {
 			this.release.accept(hold);
 		}
-		else if (hold.backend() != 0) {
-			cancelStatement(hold);
-		}
 	}
 
+	/**
+	 * A run that waits for the server does not notice an interrupt.
+	 */
 	private void cancelStatement(Hold hold) {
 		Run run = hold.run();
-		if (run != null && run.isVirtual()) {
-			// Where its interrupt has closed the connection, the run is over at once, but
-			// the server goes on with the statement, and keeps the lock
-			this.cancelStatement.accept(hold);
+		if (run == null || hold.backend() == 0) {
+			return;
+		}
+		Runnable cancel = () -> run.cancelStatement(() -> this.cancelStatement.apply(hold));
+		if (run.isVirtual()) {
+			// Its interrupt closes the connection, and the run is over at once, but the
+			// server would go on with the statement, and keep the lock
+			cancel.run();
 			return;
 		}
 		Future<?> unused = this.timer.after(TIME_TO_NOTICE,
-				new SafeTask("Failed to cancel the statement of a run that is to end", () -> {
-					if (hold.isRunning()) {
-						this.cancelStatement.accept(hold);
-					}
-				}));
+				new SafeTask("Failed to cancel the statement of a run that is to end", cancel));
 	}
 
 	/**

@@ -19,6 +19,7 @@ package io.github.advisorylock.jdbc;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.Executor;
+import java.util.function.Supplier;
 
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.jdbc.thread.LockThread;
@@ -40,6 +41,9 @@ public final class Run {
 	private volatile @Nullable Stack noted;
 
 	private State state = State.UNDER_WAY;
+
+	private Runnable cancelled = () -> {
+	};
 
 	/**
 	 * Begin a run of the current thread.
@@ -128,6 +132,17 @@ public final class Run {
 	}
 
 	/**
+	 * Have the statement that the thread waits for cancelled, unless the run is over. Its
+	 * end waits for that: a cancel that is late would hit what the connection does next.
+	 * @param cancel sends it, and returns what waits for its answer
+	 */
+	synchronized void cancelStatement(Supplier<Runnable> cancel) {
+		if (this.state != State.OVER) {
+			this.cancelled = cancel.get();
+		}
+	}
+
+	/**
 	 * End the run. An interrupt by the library that did not reach it must not hit what
 	 * the thread does next. An interrupt from somewhere else must: the flag stays where
 	 * it was set before, and where the run has taken the library's. An interrupt on top
@@ -135,11 +150,16 @@ public final class Run {
 	 * @param tookInterrupt whether the run has ended by an interrupt, which cleared the
 	 * flag
 	 */
-	synchronized void end(boolean tookInterrupt) {
+	void end(boolean tookInterrupt) {
+		over(tookInterrupt).run();
+	}
+
+	private synchronized Runnable over(boolean tookInterrupt) {
 		if (this.state == State.INTERRUPTED && !tookInterrupt) {
 			Thread.interrupted();
 		}
 		this.state = State.OVER;
+		return this.cancelled;
 	}
 
 	synchronized boolean isOver() {

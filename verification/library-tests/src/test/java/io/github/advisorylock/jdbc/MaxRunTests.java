@@ -16,6 +16,8 @@
 
 package io.github.advisorylock.jdbc;
 
+import java.sql.Connection;
+import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
@@ -41,13 +43,11 @@ import io.github.advisorylock.testsupport.SettableTicker;
 import io.github.advisorylock.testsupport.SqlState;
 import io.github.advisorylock.testsupport.TestPostgres;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.condition.DisabledIfSystemProperty;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
-import org.springframework.transaction.support.TransactionTemplate;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -114,13 +114,25 @@ class MaxRunTests extends AbstractLockTests {
 	 * can be cancelled.
 	 */
 	@Test
-	@DisabledIfSystemProperty(named = "virtual-threads", matches = ".*",
-			disabledReason = "an interrupt may have closed the connection, so the statement is cancelled at once")
 	void whatACallerAsksAfterTheEndOfTheRunIsNotCancelled() {
-		new TransactionTemplate(this.transactionManager).executeWithoutResult((transaction) -> {
-			assertThatExceptionOfType(InterruptedException.class)
-				.isThrownBy(() -> this.template.execute(limited(LockScope.TRANSACTION),
-						(lock) -> new CountDownLatch(1).await(Patience.SECONDS, TimeUnit.SECONDS)));
+		CountDownLatch opening = new CountDownLatch(1);
+		PostgresAdvisoryLockTemplate slow = createTemplate(this.pool, this.transactionManager,
+				new DriverManagerDataSource(TestPostgres.url()) {
+
+					@Override
+					public Connection getConnection() throws SQLException {
+						opening.countDown();
+						LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(500));
+						return super.getConnection();
+					}
+
+				});
+		transaction().executeWithoutResult((transaction) -> {
+			assertThatExceptionOfType(LockLostException.class)
+				.isThrownBy(() -> slow.execute(limited(LockScope.TRANSACTION), (lock) -> {
+					await().pollInSameThread().until(() -> opening.getCount() == 0);
+					return null;
+				}));
 			this.jdbc.execute("SELECT pg_sleep(1)");
 			transaction.setRollbackOnly();
 		});
