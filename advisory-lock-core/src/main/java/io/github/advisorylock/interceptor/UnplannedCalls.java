@@ -104,7 +104,7 @@ final class UnplannedCalls {
 									+ "keys of their numbers as in 'relay:#{#shard}', or call it from a @Scheduled method "
 									+ "without shards"
 							: "') again after a run that came to a good end: only the first run is once per tick or "
-									+ "interval, the others run on every instance whenever the lock is free. Call it once, "
+									+ "interval, this instance runs the others whenever the lock is free. Call it once, "
 									+ "make keys of its arguments as in 'export:#{#name}', or put @SingleRunner on the "
 									+ "scheduled method instead")
 					+ "; set 'once' to NONE to have each call run whenever the lock is free");

@@ -138,6 +138,20 @@ class DelegatedCallTests {
 	}
 
 	@Test
+	void callAfterAGoodEndIsSkippedWhereAnotherInstanceHadThePlan() {
+		inTwoInstances((one, two) -> {
+			for (Services services : List.of(one, two)) {
+				PlannedTime.run(TICK, () -> {
+					services.first();
+					services.first();
+				});
+			}
+			assertThat(one.runs()).containsExactly("first@" + TICK, "first@");
+			assertThat(two.runs()).isEmpty();
+		});
+	}
+
+	@Test
 	void failedRunIsTriedAgainWithThePlan(CapturedOutput output) {
 		inTwoInstances((one, two) -> {
 			PlannedTime.run(TICK, () -> {
