@@ -1,7 +1,7 @@
 /*
  * A role that is led in shards. Each shard is a role as in LeaderTrust; here is who leads which of them, while instances join, stop
- * and vanish. Nobody talks about it: who runs for the role counts those who do, takes free shards up to its share, and gives up
- * what is above it between two calls. A step of the clock is longer than anybody trusts, and between two looks of anybody: before
+ * and vanish, and resign shards. Nobody talks about it: who runs for the role counts those who do, takes free shards up to its share,
+ * and gives up what is above it between two calls. A step of the clock is longer than anybody trusts, and between two looks of anybody: before
  * it goes on everybody has done what is due.
  *
  * join     leader.PostgresLeaderElection.divide, jdbc.Members.share
@@ -19,6 +19,10 @@
  * giveUp   leader.Leadership.giveUp, leader.LeaderRole.handOver
  *          ShardsTests.shardIsNotGivenUpWhileItsCallIsRunning
  * stop     leader.Leadership.stop, leader.LeaderRole.handOver
+ *          ShardsTests.instanceThatResignsOrEndsItsElectionsHasItsShardsLedByOthersAtOnce
+ * resign   leader.Leadership.resign, leader.LeaderRole.handOver, leader.Shards.share
+ *          ShardsTests.instanceThatResignsOrEndsItsElectionsHasItsShardsLedByOthersAtOnce
+ * rerun    leader.LeaderRole.runForLock
  *          ShardsTests.instanceThatResignsOrEndsItsElectionsHasItsShardsLedByOthersAtOnce
  * vanish   environment
  *          ShardsTests.shardsOfAVanishedMemberAreLedAgainWithinTheBoundOfLeaders
@@ -41,7 +45,9 @@ sig Shard {
 	-- who believes to lead it
 	var leads: set Instance,
 	-- where a call for it is running
-	var works: set Instance
+	var works: set Instance,
+	-- who has resigned it, and leaves it to others for a time
+	var away: set Instance
 }
 
 -- Whose session is open
@@ -52,36 +58,45 @@ var sig Member in Instance {}
 var sig Announced, Waiting, Unled in Shard {}
 
 -- The mutants: who takes a shard begins at once; waits also for who has said that it leads no more; a shard is given up in mid-call;
--- a count stays as it was; all members are counted, whether or not they run for the role
+-- a count stays as it was; all members are counted, whether or not they run for the role; those that have resigned a shard are, too
 abstract sig Mutant {}
-lone sig WithoutWaiting, WaitsAlways, InMidCall, CountsOnce, CountsAll extends Mutant {}
+lone sig WithoutWaiting, WaitsAlways, InMidCall, CountsOnce, CountsAll, CountsResigned extends Mutant {}
 
 fun running: set Instance {
 	Member & Candidate
 }
 
+-- Those that say so
+fun counted: set Instance {
+	running - (some CountsResigned => none else Shard.away)
+}
+
 fun toCount [i: Instance]: set Instance {
-	(some CountsAll => Member else running) - i
+	(some CountsAll => Member else counted) - i
 }
 
 fun held [i: Instance]: set Shard {
 	holder.i
 }
 
--- A share of three shards is three, two or one
-pred hasRoom [i: Instance, counted: set Instance] {
-	no counted or no held[i] or (one counted and lone held[i])
+fun sharing [i: Instance, known: set Instance]: set Instance {
+	known + (i & counted)
 }
 
-pred isAbove [i: Instance, counted: set Instance] {
-	some counted and (held[i] = Shard or (not lone counted and not lone held[i]))
+-- A share of three shards is three, two or one
+pred hasRoom [i: Instance, known: set Instance] {
+	lone sharing[i, known] or no held[i] or (sharing[i, known] != Instance and lone held[i])
+}
+
+pred isAbove [i: Instance, known: set Instance] {
+	not lone sharing[i, known] and (held[i] = Shard or (sharing[i, known] = Instance and not lone held[i]))
 }
 
 fact init {
 	all i: Instance | others[i] = (i in running => toCount[i] else none)
 	Shard.holder in running
 	leads = holder
-	no works
+	no works + away
 	no Announced + Waiting + Unled
 }
 
@@ -95,6 +110,7 @@ pred sameShards {
 	leads' = leads
 	Announced' = Announced
 	Waiting' = Waiting
+	away' = away
 }
 
 pred sameWork {
@@ -126,11 +142,13 @@ pred count [i: Instance] {
 pred take [i: Instance, s: Shard] {
 	i in running
 	no s.holder
+	i not in s.away
 	hasRoom[i, i.others]
 	holder' = holder + s->i
 	Waiting' = Waiting + ((some WithoutWaiting or (s in Announced and no WaitsAlways)) => none else s)
 	leads' = leads
 	Announced' = Announced
+	away' = away
 	sameMembers
 	sameWork
 }
@@ -142,6 +160,7 @@ pred lead [i: Instance, s: Shard] {
 	Announced' = Announced - s
 	holder' = holder
 	Waiting' = Waiting
+	away' = away
 	sameMembers
 	sameWork
 }
@@ -177,14 +196,38 @@ pred giveUp [i: Instance, s: Shard] {
 	isAbove[i, i.others]
 	i not in s.works or some InMidCall
 	givesBack[i, s]
+	away' = away
 	Unled' = Unled
 	sameMembers
+}
+
+-- Between two calls, whether or not it has the shard. What else it has it keeps
+pred resign [i: Instance, s: Shard] {
+	i in running
+	i not in s.works
+	givesBack[i, s & held[i]]
+	away' = away + s->i
+	no Unled'
+	sameMembers
+}
+
+pred rerun [i: Instance, s: Shard] {
+	i in s.away
+	away' = away - s->i
+	no Unled'
+	sameMembers
+	holder' = holder
+	leads' = leads
+	Announced' = Announced
+	Waiting' = Waiting
+	works' = works
 }
 
 pred stop [i: Instance] {
 	i in Member
 	i not in Shard.works
 	givesBack[i, held[i]]
+	away' = away - Shard->i
 	no Unled'
 	Member' = Member - i
 	others' = others - i->Instance
@@ -200,6 +243,7 @@ pred vanish [i: Instance] {
 	leads' = leads
 	Announced' = Announced
 	works' = works
+	away' = away
 	no Unled'
 }
 
@@ -207,7 +251,7 @@ pred vanish [i: Instance] {
 pred isDue {
 	some i: running {
 		(i.others != toCount[i] and no CountsOnce)
-		or (hasRoom[i, i.others] and some s: Shard | no s.holder)
+		or (hasRoom[i, i.others] and some s: Shard | no s.holder and i not in s.away)
 		or (isAbove[i, i.others] and some held[i] - works.i)
 		or some held[i] - leads.i - Waiting
 	}
@@ -222,6 +266,7 @@ pred pass {
 	Unled' = { s: Shard | no s.leads & s.holder }
 	holder' = holder
 	Announced' = Announced
+	away' = away
 	sameMembers
 }
 
@@ -233,7 +278,7 @@ pred rest {
 
 fact behaviour {
 	always (rest or pass or some i: Instance | join[i] or count[i] or stop[i] or vanish[i] or some s: Shard |
-		take[i, s] or lead[i, s] or begin[i, s] or end[i, s] or giveUp[i, s])
+		take[i, s] or lead[i, s] or begin[i, s] or end[i, s] or giveUp[i, s] or resign[i, s] or rerun[i, s])
 }
 
 assert oneLeaderOfAShard {
@@ -245,16 +290,16 @@ assert givenUpBetweenCalls {
 }
 
 assert handedOverAtOnce {
-	always (pass and some running implies Announced in leads.Instance)
+	always (pass implies { s: Announced | some running - s.away } in leads.Instance)
 }
 
 assert ledAgain {
-	always (pass and some running implies Unled in leads.Instance)
+	always (pass implies { s: Unled | some running - s.away } in leads.Instance)
 }
 
 -- Nobody is above its share for long, but for the calls that are running
 assert shared {
-	always (pass implies no i: running | isAbove[i, running - i] and some held[i] - works.i)
+	always (pass implies no i: running | isAbove[i, counted - i] and some held[i] - works.i)
 }
 
 -- Who joins gets its share when a call has ended
@@ -262,6 +307,13 @@ pred joined {
 	some disj a, b: Instance, s: Shard |
 		eventually (held[a] = Shard and join[b] and eventually (giveUp[a, s] and eventually (lead[b, s] and
 			eventually pass)))
+}
+
+-- Who resigns a shard gets its share back when it runs for that again
+pred resigned {
+	some disj a, b: Instance, s: Shard |
+		eventually (a in s.leads and resign[a, s] and eventually (lead[b, s] and eventually (rerun[a, s] and
+			eventually (some t: Shard | giveUp[b, t] and eventually lead[a, t]))))
 }
 
 check oneLeaderOfAShard for exactly 3 Instance, exactly 3 Shard, 0 Mutant, 12 .. 12 steps expect 0
@@ -274,4 +326,6 @@ check givenUpBetweenCalls for exactly 3 Instance, exactly 3 Shard, 1 Mutant, exa
 check handedOverAtOnce for exactly 3 Instance, exactly 3 Shard, 1 Mutant, exactly 1 WaitsAlways, 12 steps expect 1
 check ledAgain for exactly 3 Instance, exactly 3 Shard, 1 Mutant, exactly 1 CountsAll, 12 steps expect 1
 check shared for exactly 3 Instance, exactly 3 Shard, 1 Mutant, exactly 1 CountsOnce, 12 steps expect 1
+check handedOverAtOnce for exactly 3 Instance, exactly 3 Shard, 1 Mutant, exactly 1 CountsResigned, 12 steps expect 1
 run joined for exactly 3 Instance, exactly 3 Shard, 0 Mutant, 12 steps expect 1
+run resigned for exactly 3 Instance, exactly 3 Shard, 0 Mutant, 12 steps expect 1
