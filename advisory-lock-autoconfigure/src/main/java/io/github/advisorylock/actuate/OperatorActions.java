@@ -69,7 +69,8 @@ import org.springframework.util.Assert;
  * {@code ADVISORY_LOCK_INSTANCE_DRAINED} and {@code ADVISORY_LOCK_INSTANCE_RESUMED} with
  * the instance, too.
  */
-final class OperatorActions {
+record OperatorActions(GuardedApplication application, JobRegistry registry, LockHolders lockHolders,
+		Supplier<LeaderElection> election, ApplicationEventPublisher eventPublisher) {
 
 	static final String RUNNING = "running";
 
@@ -99,28 +100,6 @@ final class OperatorActions {
 	 * How many times of another schedule are told.
 	 */
 	private static final int TIMES = 5;
-
-	private final GuardedApplication application;
-
-	private final JobRegistry registry;
-
-	private final LockHolders lockHolders;
-
-	private final Supplier<LeaderElection> election;
-
-	private final ApplicationEventPublisher eventPublisher;
-
-	private final Executor executor;
-
-	OperatorActions(GuardedApplication application, JobRegistry registry, LockHolders lockHolders,
-			Supplier<LeaderElection> election, ApplicationEventPublisher eventPublisher) {
-		this.application = application;
-		this.registry = registry;
-		this.lockHolders = lockHolders;
-		this.election = election;
-		this.eventPublisher = eventPublisher;
-		this.executor = new SimpleAsyncTaskExecutor(application.threads().named("advisory-lock-run-now"));
-	}
 
 	/**
 	 * Return whether a key is that of a role of this instance.
@@ -419,7 +398,8 @@ final class OperatorActions {
 	 */
 	private ActionDescriptor run(JobName id, String state, Supplier<LockOutcome> work, String user,
 			Redaction redaction) {
-		CompletableFuture<LockOutcome> run = CompletableFuture.supplyAsync(work, this.executor)
+		Executor executor = new SimpleAsyncTaskExecutor(this.application.threads().named("advisory-lock-run-now"));
+		CompletableFuture<LockOutcome> run = CompletableFuture.supplyAsync(work, executor)
 			.whenComplete((outcome, failure) -> {
 				if (failure != null) {
 					logger.warn("'" + AdvisoryLockKey.display(id.key()) + "' failed, which was run now for "

@@ -33,17 +33,7 @@ import org.springframework.util.StringUtils;
  *
  * @since 0.1.0
  */
-public final class PooledConnectionPreparation implements BeanPostProcessor {
-
-	private final Supplier<LockSessionSettings> settings;
-
-	/**
-	 * Create a post-processor.
-	 * @param settings within which time a vanished client is to be noticed
-	 */
-	public PooledConnectionPreparation(Supplier<LockSessionSettings> settings) {
-		this.settings = settings;
-	}
+public record PooledConnectionPreparation(Supplier<LockSessionSettings> settings) implements BeanPostProcessor {
 
 	@Override
 	public Object postProcessBeforeInitialization(Object bean, String beanName) {

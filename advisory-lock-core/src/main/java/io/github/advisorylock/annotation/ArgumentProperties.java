@@ -47,17 +47,7 @@ import org.springframework.util.StringUtils;
  * Of an interface, an abstract class or a map it is not known what the argument will have
  * got, so nothing is said of those.
  */
-final class ArgumentProperties {
-
-	private final Map<String, ResolvableType> parameters;
-
-	/**
-	 * Create a check.
-	 * @param parameters the types of the parameters by their names
-	 */
-	ArgumentProperties(Map<String, ResolvableType> parameters) {
-		this.parameters = parameters;
-	}
+record ArgumentProperties(Map<String, ResolvableType> parameters) {
 
 	/**
 	 * Check an expression.

@@ -64,24 +64,12 @@ import org.springframework.util.StringUtils;
  * The text of a key with expressions over the arguments of a method. Parsed and checked
  * once; the value of an expression becomes part of the key and is never looked at again.
  */
-final class KeyTemplate {
+record KeyTemplate(String text, List<Expression> parts, Map<String, Integer> parameters) {
 
 	/**
 	 * Ways to write an argument elsewhere: {@code #id}, <code>{id}</code>, {@code $id}.
 	 */
 	private static final Pattern BARE_ARGUMENT = Pattern.compile("#([\\p{L}_][\\p{L}\\p{N}_]*)|\\{(\\w+)}|\\$(\\w+)");
-
-	private final String text;
-
-	private final List<Expression> parts;
-
-	private final Map<String, Integer> parameters;
-
-	private KeyTemplate(String text, List<Expression> parts, Map<String, Integer> parameters) {
-		this.text = text;
-		this.parts = parts;
-		this.parameters = parameters;
-	}
 
 	/**
 	 * Parse a template.
@@ -133,10 +121,6 @@ final class KeyTemplate {
 		return split(text).stream()
 			.map(KeyTemplate::literal)
 			.noneMatch((part) -> part instanceof LiteralExpression && StringUtils.hasText(part.getExpressionString()));
-	}
-
-	String text() {
-		return this.text;
 	}
 
 	/**

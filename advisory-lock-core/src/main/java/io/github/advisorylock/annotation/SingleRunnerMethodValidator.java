@@ -30,17 +30,7 @@ import org.springframework.transaction.interceptor.TransactionAttribute;
 /**
  * Finds annotated methods that could not do what their annotation says.
  */
-final class SingleRunnerMethodValidator {
-
-	private final AnnotatedMethods annotated;
-
-	/**
-	 * Create a check.
-	 * @param annotated knows which methods are annotated
-	 */
-	SingleRunnerMethodValidator(AnnotatedMethods annotated) {
-		this.annotated = annotated;
-	}
+record SingleRunnerMethodValidator(AnnotatedMethods annotated) {
 
 	/**
 	 * Check a method.

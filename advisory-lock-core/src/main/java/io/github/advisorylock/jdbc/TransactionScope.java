@@ -84,31 +84,25 @@ final class TransactionScope {
 
 	private final @Nullable TransactionWatch watch;
 
-	private final @Nullable LockSession session;
-
 	/**
 	 * Create a scope.
 	 * @param resources what its calls have in common with those of the other scope
 	 * @param dataSource has the locks
 	 * @param transactionManager begins transactions, {@code null} to refuse that
-	 * @param session looks after locks that are held for long, {@code null} to not do
-	 * that
 	 */
 	TransactionScope(LockResources resources, DataSource dataSource,
-			@Nullable PlatformTransactionManager transactionManager, @Nullable LockSession session) {
-		this(resources, statements(dataSource), transactionManager, session,
-				(session != null) ? new TransactionWatch(resources.holds(), session) : null);
+			@Nullable PlatformTransactionManager transactionManager) {
+		this(resources, statements(dataSource), transactionManager,
+				(resources.session() != null) ? new TransactionWatch(resources.holds(), resources.session()) : null);
 	}
 
 	private TransactionScope(LockResources resources, JdbcOperations jdbc,
-			@Nullable PlatformTransactionManager transactionManager, @Nullable LockSession session,
-			@Nullable TransactionWatch watch) {
+			@Nullable PlatformTransactionManager transactionManager, @Nullable TransactionWatch watch) {
 		this.resources = resources;
 		this.holds = resources.holds();
 		this.coverage = resources.coverage();
 		this.jdbc = jdbc;
 		this.transactionManager = transactionManager;
-		this.session = session;
 		this.watch = watch;
 	}
 
@@ -123,7 +117,7 @@ final class TransactionScope {
 	 * @param coverage knows its transactions
 	 */
 	TransactionScope with(PlatformTransactionManager manager, TransactionCoverage coverage) {
-		return new TransactionScope(this.resources.with(coverage), this.jdbc, manager, this.session, this.watch);
+		return new TransactionScope(this.resources.with(coverage), this.jdbc, manager, this.watch);
 	}
 
 	LockCall call(AdvisoryLockKey key, @Nullable Deadline deadline, LockRequest request) {
@@ -165,10 +159,10 @@ final class TransactionScope {
 
 		@Override
 		Hold newHold() {
-			LockSession session = TransactionScope.this.session;
+			LockSession session = (this.recording != null) ? TransactionScope.this.resources.session() : null;
 			return new Hold.InTransaction(this.key, this.request.mode(), this.request.permits(),
 					TransactionScope.this.resources.ticker(), TransactionWatch::confirm,
-					(session != null && this.recording != null) ? session::sideConnection : null);
+					(session != null) ? session::sideConnection : null);
 		}
 
 		/**
