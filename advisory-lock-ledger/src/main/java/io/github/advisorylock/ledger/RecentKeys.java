@@ -17,6 +17,7 @@
 package io.github.advisorylock.ledger;
 
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
@@ -32,12 +33,36 @@ final class RecentKeys {
 	private final Map<JobName, Integer> runs = new ConcurrentHashMap<>();
 
 	/**
+	 * The jobs whose last tick that came here was run here.
+	 */
+	private final Set<JobName> ticks = ConcurrentHashMap.newKeySet();
+
+	/**
 	 * Note that a run was written. A key that was completed once and for all has no
 	 * longer history to come, and need not be noted.
 	 */
 	void note(JobName name) {
 		if (this.runs.size() < MOST || this.runs.containsKey(name)) {
 			this.runs.merge(name, 1, Integer::sum);
+		}
+	}
+
+	/**
+	 * Return whether a tick is looked up before the lock is asked for: unless the last
+	 * one was run here, it may be that of others. Whoever took the lock only to learn
+	 * that would keep it from an instance whose clock is ahead, which asks for a later
+	 * tick at that moment, and does not come again.
+	 */
+	boolean looksFirst(JobName name) {
+		return !this.ticks.remove(name);
+	}
+
+	/**
+	 * Note that a tick is run here.
+	 */
+	void noteTick(JobName name) {
+		if (this.ticks.size() < MOST) {
+			this.ticks.add(name);
 		}
 	}
 

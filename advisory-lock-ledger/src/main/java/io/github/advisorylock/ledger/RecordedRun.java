@@ -157,7 +157,7 @@ final class RecordedRun implements RunRecord {
 			.addValue("backfilled", backfill != null)
 			.addValue("again", backfill != null && backfill.again())
 			.addValue("scope", this.scope.name())
-			.addValue("instance", this.runs.instance())
+			.addValue("instance", this.runs.instance().get())
 			.addValue("home", this.runs.namespace())
 			.addValue("born", InstanceRepository.BORN)
 			.addValue("drainable", LockContext.current().isEmpty())
@@ -191,7 +191,7 @@ final class RecordedRun implements RunRecord {
 
 	@Override
 	public LockOutcome precheck() {
-		boolean look = this.tick != null && this.runs.looksFirst(this.name);
+		boolean look = this.tick != null && this.runs.recentKeys().looksFirst(this.name);
 		return look ? outcome(decide(() -> this.runs.precheck(this.parameters))) : LockOutcome.EXECUTED;
 	}
 
@@ -203,7 +203,7 @@ final class RecordedRun implements RunRecord {
 		LockOutcome outcome = outcome(decision);
 		if (outcome == LockOutcome.EXECUTED) {
 			if (this.tick != null) {
-				this.runs.noteTick(this.name);
+				this.runs.recentKeys().noteTick(this.name);
 			}
 			if (this.scope == LockScope.SESSION) {
 				// the token is that of the holder if the lock is held after it was drawn
@@ -236,7 +236,7 @@ final class RecordedRun implements RunRecord {
 					+ decision.time().toInstant() + ": it decides nothing, and this run goes on");
 		}
 		if (this.keepsJob) {
-			this.runs.noteRun(this.name);
+			this.runs.recentKeys().note(this.name);
 		}
 	}
 
@@ -246,7 +246,7 @@ final class RecordedRun implements RunRecord {
 	private RunRepository.Decision decide(Supplier<RunRepository.Decision> question) {
 		RunRepository.Decision decision = askKnowing(question);
 		if (RunStatements.RESCHEDULED.equals(decision.answer())) {
-			this.runs.learnSchedules();
+			this.runs.schedules().run();
 			decision = askKnowing(question);
 		}
 		return decision;
@@ -290,7 +290,7 @@ final class RecordedRun implements RunRecord {
 			throw ahead(decision.time().toInstant());
 		}
 		if (RunStatements.DRAINED.equals(answer)) {
-			this.runs.learnDrained();
+			this.runs.drained().run();
 			return LockOutcome.PAUSED;
 		}
 		boolean other = RunStatements.RESCHEDULED.equals(answer) || (this.planned != null
@@ -378,7 +378,7 @@ final class RecordedRun implements RunRecord {
 		judge(failure);
 		if (!this.keepsJob) {
 			// only a key that fails each time has a long history
-			this.runs.noteRun(this.name);
+			this.runs.recentKeys().note(this.name);
 		}
 		try {
 			this.runs.fail(ending(), failure, this.boundary == Boundary.CALLERS_TRANSACTION);

@@ -25,8 +25,6 @@ import java.time.ZoneOffset;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
 import java.util.function.Supplier;
 
@@ -46,111 +44,21 @@ import org.springframework.util.Assert;
 /**
  * Writes runs into the ledger: on the connection of the current transaction, or on one of
  * their own.
+ *
+ * @param namespace that of this instance, which keys need not have
+ * @param jobs knows the jobs of this application
+ * @param schedules looks up the schedules that operators have chosen
+ * @param drained has this instance know that it is drained
  */
-final class RunRepository {
+record RunRepository(LedgerConnections connections, RunStatements statements, LedgerSettings settings, String namespace,
+		Supplier<String> instance, RecentKeys recentKeys, Function<JobName, @Nullable JobFacts> jobs,
+		Runnable schedules, Runnable drained) {
 
 	private static final Log logger = LogFactory.getLog(RunRepository.class);
-
-	private static final int MOST_RAN = 10_000;
 
 	private static final RowMapper<Decision> DECISION = (row, number) -> new Decision(row.getString(1),
 			row.getObject(2, Long.class), row.getObject(3, OffsetDateTime.class), row.getInt(4),
 			row.getObject(5, OffsetDateTime.class), row.getInt(6), row.getBoolean(7));
-
-	private final LedgerConnections connections;
-
-	private final RunStatements statements;
-
-	private final LedgerSettings settings;
-
-	private final String namespace;
-
-	private final Supplier<String> instance;
-
-	private final RecentKeys recentKeys;
-
-	/**
-	 * Knows the jobs of this application.
-	 */
-	private final Function<JobName, @Nullable JobFacts> jobs;
-
-	private final Runnable schedules;
-
-	private final Runnable drained;
-
-	/**
-	 * The jobs whose last tick that came here was run here.
-	 */
-	private final Set<JobName> ran = ConcurrentHashMap.newKeySet();
-
-	RunRepository(LedgerConnections connections, RunStatements statements, LedgerSettings settings, String namespace,
-			Supplier<String> instance, RecentKeys recentKeys, Function<JobName, @Nullable JobFacts> jobs,
-			Runnable schedules, Runnable drained) {
-		this.connections = connections;
-		this.statements = statements;
-		this.settings = settings;
-		this.namespace = namespace;
-		this.instance = instance;
-		this.recentKeys = recentKeys;
-		this.jobs = jobs;
-		this.schedules = schedules;
-		this.drained = drained;
-	}
-
-	/**
-	 * Look up the schedules that operators have chosen.
-	 */
-	void learnSchedules() {
-		this.schedules.run();
-	}
-
-	/**
-	 * Have this instance know that it is drained.
-	 */
-	void learnDrained() {
-		this.drained.run();
-	}
-
-	/**
-	 * Return whether a tick is looked up before the lock is asked for: unless the last
-	 * one was run here, it may be that of others. Whoever took the lock only to learn
-	 * that would keep it from an instance whose clock is ahead, which asks for a later
-	 * tick at that moment, and does not come again.
-	 */
-	boolean looksFirst(JobName name) {
-		return !this.ran.remove(name);
-	}
-
-	/**
-	 * Note that a tick is run here.
-	 */
-	void noteTick(JobName name) {
-		if (this.ran.size() < MOST_RAN) {
-			this.ran.add(name);
-		}
-	}
-
-	/**
-	 * Note that the history of a key grows.
-	 */
-	void noteRun(JobName name) {
-		this.recentKeys.note(name);
-	}
-
-	LedgerSettings settings() {
-		return this.settings;
-	}
-
-	String instance() {
-		return this.instance.get();
-	}
-
-	/**
-	 * Return the namespace of this instance, which keys need not have.
-	 */
-	String namespace() {
-		return this.namespace;
-	}
 
 	/**
 	 * Return what the encoding of the database can have.
