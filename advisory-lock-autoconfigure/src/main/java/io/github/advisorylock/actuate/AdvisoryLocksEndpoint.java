@@ -71,7 +71,7 @@ public class AdvisoryLocksEndpoint {
 	@ReadOperation
 	public @Nullable JobDetailsDescriptor job(@Nullable String namespace, @Nullable String transactionManager,
 			@Selector(match = Selector.Match.ALL_REMAINING) String... key) {
-		return this.source.getJob(transactionManager, namespace, String.join("/", key), false).orElse(null);
+		return this.source.in(transactionManager).getJob(namespace, String.join("/", key), false).orElse(null);
 	}
 
 }

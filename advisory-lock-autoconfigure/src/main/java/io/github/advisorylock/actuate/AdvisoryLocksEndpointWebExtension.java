@@ -174,16 +174,18 @@ public class AdvisoryLocksEndpointWebExtension {
 		}
 		boolean shown = isShown(securityContext);
 		int last = key.length - 1;
-		return answer(() -> (last > 0 && STACK.equals(key[last]))
-				? this.source.getStack(transactionManager, namespace, String.join("/", Arrays.copyOf(key, last)), shown)
-					.orElse(null)
-				: this.source.getJob(transactionManager, namespace, String.join("/", key), shown).orElse(null));
+		return answer(() -> {
+			AdvisoryLocksSource database = this.source.in(transactionManager);
+			return (last > 0 && STACK.equals(key[last]))
+					? database.getStack(namespace, String.join("/", Arrays.copyOf(key, last)), shown).orElse(null)
+					: database.getJob(namespace, String.join("/", key), shown).orElse(null);
+		});
 	}
 
 	private @Nullable Object preview(@Nullable String manager, @Nullable String namespace, String key,
 			JobRegistry.Schedule schedule) {
 		AdvisoryLocksSource database = this.source.in(manager);
-		return database.getJob(null, namespace, key, false)
+		return database.getJob(namespace, key, false)
 			.map((job) -> this.actions.apply(database).preview(job.job(), schedule.withoutBlanks()))
 			.orElse(null);
 	}
@@ -261,12 +263,12 @@ public class AdvisoryLocksEndpointWebExtension {
 		if (OperatorActions.CANCELLED.equals(state)) {
 			AdvisoryLockKey key = database.answering(true).key(namespace, name);
 			Object done = (key != null) ? acts.cancel(key, subject, user, redaction) : null;
-			if (done == null && database.getJob(null, namespace, name, false).isPresent()) {
+			if (done == null && database.getJob(namespace, name, false).isPresent()) {
 				throw new ActSubject.RefusedException("There is no holder of the lock of '" + key + "'");
 			}
 			return done;
 		}
-		return database.getJob(null, namespace, name, redaction.showUnsanitized())
+		return database.getJob(namespace, name, redaction.showUnsanitized())
 			.map((job) -> acts.act(job.job(), state, subject, reason, schedule, user, redaction))
 			.orElse(null);
 	}

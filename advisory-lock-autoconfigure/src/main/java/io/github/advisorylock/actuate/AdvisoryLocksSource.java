@@ -61,57 +61,15 @@ import org.springframework.util.Assert;
  *
  * @since 0.1.0
  */
-public class AdvisoryLocksSource {
+public record AdvisoryLocksSource(String name, GuardedApplication application, LockMonitor monitor,
+		JobRegistry registry, CallCounter counter, Sanitizer sanitizer,
+		Supplier<? extends @Nullable LockSession> session, Supplier<Map<String, AdvisoryLocksSource>> others) {
 
 	private static final int RUNS = 60;
 
 	private static final int LATEST_KEYS = 5;
 
 	private static final int MOST_INSTANCES = 50;
-
-	private final String name;
-
-	private final GuardedApplication application;
-
-	private final LockMonitor monitor;
-
-	private final JobRegistry registry;
-
-	private final CallCounter counter;
-
-	private final Sanitizer sanitizer;
-
-	private final Supplier<? extends @Nullable LockSession> session;
-
-	private final Supplier<Map<String, AdvisoryLocksSource>> others;
-
-	private final TimeLimit limit;
-
-	/**
-	 * Create a source.
-	 * @param name the name of the database's transaction manager
-	 * @param application what this instance guards
-	 * @param monitor looks at locks
-	 * @param registry knows what is recorded
-	 * @param counter knows how the calls of this instance ended
-	 * @param sanitizer hides values
-	 * @param session counts the members, {@code null} where there is none
-	 * @param others the sources of further databases, by the names of their transaction
-	 * managers
-	 */
-	public AdvisoryLocksSource(String name, GuardedApplication application, LockMonitor monitor, JobRegistry registry,
-			CallCounter counter, Sanitizer sanitizer, Supplier<? extends @Nullable LockSession> session,
-			Supplier<Map<String, AdvisoryLocksSource>> others) {
-		this.name = name;
-		this.application = application;
-		this.monitor = monitor;
-		this.registry = registry;
-		this.counter = counter;
-		this.sanitizer = sanitizer;
-		this.session = session;
-		this.others = others;
-		this.limit = new TimeLimit(application.threads());
-	}
 
 	/**
 	 * Return the sources of all databases by transaction manager, this one first.
@@ -279,7 +237,7 @@ public class AdvisoryLocksSource {
 	}
 
 	private <T extends @Nullable Object> T ask(Supplier<T> question) {
-		return this.limit.ask(question, this.monitor::ping);
+		return new TimeLimit(this.application.threads()).ask(question, this.monitor::ping);
 	}
 
 	private String instance() {
@@ -300,21 +258,14 @@ public class AdvisoryLocksSource {
 
 	/**
 	 * Return one job as it is now.
-	 * @param manager the transaction manager of the database it is in, {@code null} for
-	 * the default one
 	 * @param namespace the namespace of its key, {@code null} for that of the application
 	 * @param key its key, or what stands for it in addresses
 	 * @param showUnsanitized whether values may be seen
 	 * @return the job, or empty if there is none of that key
-	 * @throws IllegalArgumentException if there is no such database
 	 * @throws org.springframework.dao.DataAccessException if the database can't be asked
 	 */
-	public Optional<JobDetailsDescriptor> getJob(@Nullable String manager, @Nullable String namespace, String key,
-			boolean showUnsanitized) {
-		return in(manager).find(namespace, key, redaction(showUnsanitized));
-	}
-
-	private Optional<JobDetailsDescriptor> find(@Nullable String namespace, String key, Redaction redaction) {
+	Optional<JobDetailsDescriptor> getJob(@Nullable String namespace, String key, boolean showUnsanitized) {
+		Redaction redaction = redaction(showUnsanitized);
 		JobRegistry records = records();
 		JobTable table = table();
 		JobId id = id(namespace, key);
@@ -337,29 +288,22 @@ public class AdvisoryLocksSource {
 	/**
 	 * Return what is done under a key now, on whatever instance. Waits for that for five
 	 * seconds at most.
-	 * @param manager the transaction manager of the database it is in, {@code null} for
-	 * the default one
 	 * @param namespace the namespace of the key, {@code null} for that of the application
-	 * @param key the key, or what stands for it in addresses
+	 * @param name the key, or what stands for it in addresses
 	 * @param showUnsanitized whether values may be seen
 	 * @return what is done, or empty if nobody holds its lock and there is no such job
-	 * @throws IllegalArgumentException if there is no such database, or the key is one of
-	 * the library's own
+	 * @throws IllegalArgumentException if the key is one of the library's own
 	 * @throws org.springframework.dao.DataAccessException if the database can't be asked
 	 */
-	public Optional<StackDescriptor> getStack(@Nullable String manager, @Nullable String namespace, String key,
-			boolean showUnsanitized) {
-		return in(manager).findStack(namespace, key, redaction(showUnsanitized));
-	}
-
-	private Optional<StackDescriptor> findStack(@Nullable String namespace, String name, Redaction redaction) {
+	Optional<StackDescriptor> getStack(@Nullable String namespace, String name, boolean showUnsanitized) {
 		AdvisoryLockKey key = key(namespace, name);
 		if (key == null) {
 			return Optional.empty();
 		}
-		StackDescriptor stack = new RunStacks(this.application, records(), this.monitor.holders(), redaction)
+		StackDescriptor stack = new RunStacks(this.application, records(), this.monitor.holders(),
+				redaction(showUnsanitized))
 			.describe(key);
-		return (!stack.runs().isEmpty() || find(namespace, name, redaction).isPresent()) ? Optional.of(stack)
+		return (!stack.runs().isEmpty() || getJob(namespace, name, showUnsanitized).isPresent()) ? Optional.of(stack)
 				: Optional.empty();
 	}
 

@@ -202,7 +202,7 @@ class ManyJobsTests {
 
 	@Test
 	void jobOfOthersIsDescribedFromTheLedger() {
-		JobDetailsDescriptor details = source.getJob(null, "many", "00017", true).orElseThrow();
+		JobDetailsDescriptor details = source.getJob("many", "00017", true).orElseThrow();
 		JobDescriptor job = details.job();
 		assertThat(job.state()).isEqualTo("failing");
 		assertThat(job.statistics())
@@ -214,7 +214,7 @@ class ManyJobsTests {
 		assertThat(job.schedules()).hasSize(1);
 		assertThat(job.next()).isNotNull();
 		assertThat(job.nextHere()).isNull();
-		assertThat(source.getJob(null, "many", "00017", false).orElseThrow().runs().get(0).stackTrace()).isNull();
+		assertThat(source.getJob("many", "00017", false).orElseThrow().runs().get(0).stackTrace()).isNull();
 	}
 
 	private static AdvisoryLocksDescriptor all(String text, String state, String sort, int page) {
