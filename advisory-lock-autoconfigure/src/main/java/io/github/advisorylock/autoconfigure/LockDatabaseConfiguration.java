@@ -405,14 +405,9 @@ class LockDatabaseConfiguration {
 			boolean recording = this.properties.ledger().use() != LedgerUse.OFF;
 			return new PostgresAdvisoryLockTemplate(dataSource, manager, session, this.settings.namespace(),
 					this.settings.keyFactory(), this.settings.waitFor(), this.properties.maxHeldLocks(),
-					recording ? SingletonSupplier.of(() -> required(ledger.get())) : null, this.threads.instance());
-		}
-
-		private static RunLedger required(@Nullable RunLedger ledger) {
-			if (ledger == null) {
-				throw new IllegalStateException("There is no ledger");
-			}
-			return ledger;
+					recording ? SingletonSupplier.of(() -> Objects.requireNonNull(ledger.get(), "There is no ledger"))
+							: null,
+					this.threads.instance());
 		}
 
 		private Set<String> namedManagers() {

@@ -35,11 +35,6 @@ import org.jspecify.annotations.Nullable;
 enum Pooler {
 
 	/**
-	 * Nothing that could be seen.
-	 */
-	NONE,
-
-	/**
 	 * A pooler that was not seen to change servers, which it does not do in session mode.
 	 */
 	NO_CHANGE_SEEN,

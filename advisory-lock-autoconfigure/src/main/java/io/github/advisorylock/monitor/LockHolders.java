@@ -16,12 +16,10 @@
 
 package io.github.advisorylock.monitor;
 
-import java.sql.Array;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Instant;
 import java.time.OffsetDateTime;
-import java.util.Arrays;
 import java.util.Collection;
 import java.util.List;
 import java.util.Objects;
@@ -130,9 +128,7 @@ public class LockHolders {
 	}
 
 	private static Activity activity(ResultSet row) throws SQLException {
-		Array blocking = row.getArray("blocking_pids");
-		return new Activity(row.getString("state"), row.getString("query"),
-				(blocking != null) ? Arrays.asList((Integer[]) blocking.getArray()) : List.of());
+		return new Activity(row.getString("state"), row.getString("query"), LockMonitor.blockedBy(row));
 	}
 
 	/**

@@ -164,7 +164,7 @@ public class LockMonitor {
 		return (address != null) ? address + ":" + row.getInt("client_port") : null;
 	}
 
-	private static List<Integer> blockedBy(ResultSet row) throws SQLException {
+	static List<Integer> blockedBy(ResultSet row) throws SQLException {
 		Array pids = row.getArray("blocking_pids");
 		return (pids != null) ? Arrays.asList((Integer[]) pids.getArray()) : List.of();
 	}

@@ -45,8 +45,7 @@ public record LockNumber(int classId, int objectId, int subId) {
 	 * @return its number
 	 */
 	public static LockNumber of(AdvisoryLockKey key) {
-		return key.isPair() ? new LockNumber(key.classId(), key.objectId(), PAIR)
-				: new LockNumber((int) (key.value() >>> Integer.SIZE), (int) key.value(), 1);
+		return new LockNumber(key.classId(), key.objectId(), key.isPair() ? PAIR : 1);
 	}
 
 	/**

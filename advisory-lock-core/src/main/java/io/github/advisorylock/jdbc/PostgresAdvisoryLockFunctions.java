@@ -501,15 +501,11 @@ final class PostgresAdvisoryLockFunctions {
 	 * Bind a key, then the name of the holder.
 	 */
 	static void bindHolder(PreparedStatement statement, AdvisoryLockKey key, LockInstance holder) throws SQLException {
-		long value = key.value();
-		if (key.isPair()) {
-			statement.setInt(1, (int) (value >> Integer.SIZE));
-			statement.setInt(2, (int) value);
+		int next = 1;
+		for (Object number : numbers(key)) {
+			statement.setObject(next++, number);
 		}
-		else {
-			statement.setLong(1, value);
-		}
-		statement.setString(key.isPair() ? 3 : 2, ApplicationName.of(key.name(), holder));
+		statement.setString(next, ApplicationName.of(key.name(), holder));
 	}
 
 	/**

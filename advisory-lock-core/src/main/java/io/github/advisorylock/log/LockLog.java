@@ -194,26 +194,20 @@ public final class LockLog {
 	 * nothing runs under it
 	 */
 	public static void heldLong(AdvisoryLockKey key, LockScope scope, Duration duration, @Nullable String stack) {
+		boolean transaction = scope == LockScope.TRANSACTION;
 		Instant since = Instant.now().minus(duration).truncatedTo(ChronoUnit.MILLIS);
 		alert("long-hold", key).addKeyValue("advisory_lock.scope", word(scope))
 			.addKeyValue("advisory_lock.since", since.toString())
 			.addKeyValue("advisory_lock.duration_ms", duration.toMillis())
-			.log(heldBy(scope) + " has held the lock on '" + key + "' since " + since + ": " + advice(scope)
+			.log((transaction ? "A transaction" : "The lock session") + " has held the lock on '" + key + "' since "
+					+ since
+					+ (transaction ? ": a long transaction holds back VACUUM; use scope SESSION for long work, or raise"
+							: ": no other caller gets it until it is released; if it is to be held that long, raise")
 					+ " 'advisory-lock.doctor.long-hold'" + doing(stack));
 	}
 
 	private static String doing(@Nullable String stack) {
 		return (stack != null) ? "; it was doing this:\n" + stack : "";
-	}
-
-	private static String heldBy(LockScope scope) {
-		return (scope == LockScope.TRANSACTION) ? "A transaction" : "The lock session";
-	}
-
-	private static String advice(LockScope scope) {
-		return (scope == LockScope.TRANSACTION)
-				? "a long transaction holds back VACUUM; use scope SESSION for long work, or raise"
-				: "no other caller gets it until it is released; if it is to be held that long, raise";
 	}
 
 	/**
