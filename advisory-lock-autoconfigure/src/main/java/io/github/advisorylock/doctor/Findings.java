@@ -77,10 +77,6 @@ record Findings(Function<DoctorCheck, Severity> severities, Consumer<String> war
 		return Collections.unmodifiableList(this.noted);
 	}
 
-	List<Finding> all() {
-		return List.copyOf(this.found);
-	}
-
 	/**
 	 * Warn of findings, or refuse to start because of them.
 	 * @return whether there was nothing to say

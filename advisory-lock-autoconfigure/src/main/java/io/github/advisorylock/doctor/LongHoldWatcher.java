@@ -62,8 +62,8 @@ public final class LongHoldWatcher implements SmartLifecycle {
 	public synchronized void start() {
 		this.running = true;
 		if (!this.tooLong.isZero()) {
-			this.watch.every(period(), period(),
-					new SafeTask("Failed to look for long-holds, will try again", this::look));
+			this.watch.every(period(), period(), new SafeTask("Failed to look for long-holds, will try again",
+					() -> this.templates.forEach((template) -> template.reportLongHolds(this.tooLong))));
 		}
 	}
 
@@ -82,10 +82,6 @@ public final class LongHoldWatcher implements SmartLifecycle {
 		Duration period = this.tooLong.dividedBy(10);
 		return (period.compareTo(SHORTEST_PERIOD) < 0) ? SHORTEST_PERIOD
 				: (period.compareTo(LONGEST_PERIOD) > 0) ? LONGEST_PERIOD : period;
-	}
-
-	private void look() {
-		this.templates.forEach((template) -> template.reportLongHolds(this.tooLong));
 	}
 
 }

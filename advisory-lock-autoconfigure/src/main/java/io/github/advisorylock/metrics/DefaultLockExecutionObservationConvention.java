@@ -61,16 +61,9 @@ public class DefaultLockExecutionObservationConvention implements LockExecutionO
 			values = values.and("lock.tick", lock.tick().get().toString(), "lock.attempt",
 					Integer.toString(lock.attempt()));
 		}
-		return (lock == null || !isOver(context) || lock.fencingToken().isEmpty()) ? values
+		boolean over = context.getOutcome() != null || context.isCancelled() || context.getError() != null;
+		return (lock == null || !over || lock.fencingToken().isEmpty()) ? values
 				: values.and("fencing.token", Long.toString(lock.fencingToken().getAsLong()));
-	}
-
-	/**
-	 * Who asks for the token while the work runs waits for the server's disk, and a span
-	 * is no reason for that.
-	 */
-	private static boolean isOver(LockExecutionObservationContext context) {
-		return context.getOutcome() != null || context.isCancelled() || context.getError() != null;
 	}
 
 }

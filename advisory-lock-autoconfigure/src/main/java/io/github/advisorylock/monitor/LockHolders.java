@@ -16,10 +16,12 @@
 
 package io.github.advisorylock.monitor;
 
+import java.sql.Array;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Instant;
 import java.time.OffsetDateTime;
+import java.util.Arrays;
 import java.util.Collection;
 import java.util.List;
 import java.util.Objects;
@@ -127,8 +129,13 @@ public class LockHolders {
 		return this.jdbc.query(ACTIVITY, (row, index) -> activity(row), process).stream().findFirst();
 	}
 
+	static List<Integer> blockedBy(ResultSet row) throws SQLException {
+		Array pids = row.getArray("blocking_pids");
+		return (pids != null) ? Arrays.asList((Integer[]) pids.getArray()) : List.of();
+	}
+
 	private static Activity activity(ResultSet row) throws SQLException {
-		return new Activity(row.getString("state"), row.getString("query"), LockMonitor.blockedBy(row));
+		return new Activity(row.getString("state"), row.getString("query"), blockedBy(row));
 	}
 
 	/**

@@ -16,7 +16,6 @@
 
 package io.github.advisorylock.monitor;
 
-import java.sql.Array;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -24,7 +23,6 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.OffsetDateTime;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.Collection;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -154,7 +152,7 @@ public class LockMonitor {
 				row.getInt("objsubid"));
 		String application = row.getString("application_name");
 		return new LockActivity.Entry(row.getString("datname"), number, "ShareLock".equals(row.getString("mode")),
-				row.getBoolean("granted"), row.getInt("pid"), instant(row, "waitstart"), blockedBy(row),
+				row.getBoolean("granted"), row.getInt("pid"), instant(row, "waitstart"), LockHolders.blockedBy(row),
 				ApplicationName.parse(application), application, row.getString("usename"), client(row),
 				row.getString("state"), instant(row, "xact_start"), row.getString("query"));
 	}
@@ -162,11 +160,6 @@ public class LockMonitor {
 	private static @Nullable String client(ResultSet row) throws SQLException {
 		String address = row.getString("client_addr");
 		return (address != null) ? address + ":" + row.getInt("client_port") : null;
-	}
-
-	static List<Integer> blockedBy(ResultSet row) throws SQLException {
-		Array pids = row.getArray("blocking_pids");
-		return (pids != null) ? Arrays.asList((Integer[]) pids.getArray()) : List.of();
 	}
 
 	private static @Nullable Instant instant(ResultSet row, String column) throws SQLException {

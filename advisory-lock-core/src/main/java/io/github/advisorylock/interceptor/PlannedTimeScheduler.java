@@ -215,14 +215,6 @@ public final class PlannedTimeScheduler implements TaskScheduler {
 			return together;
 		}
 
-		private void begin(PlannedTask task) {
-			this.begun.put(task, task.clock.instant());
-		}
-
-		private void end(PlannedTask task) {
-			this.begun.remove(task);
-		}
-
 		/**
 		 * Return by how much a call begins later than at its time. What has been under
 		 * way for longer than is left until then is expected to be so then.
@@ -408,7 +400,7 @@ public final class PlannedTimeScheduler implements TaskScheduler {
 		@Override
 		public void run() {
 			Instant time = takeDue();
-			this.turns.begin(this);
+			this.turns.begun.put(this, this.clock.instant());
 			try {
 				if (time != null) {
 					this.guarded = PlannedTime.run(time, this.clock, ticks(), task());
@@ -418,7 +410,7 @@ public final class PlannedTimeScheduler implements TaskScheduler {
 				}
 			}
 			finally {
-				this.turns.end(this);
+				this.turns.begun.remove(this);
 			}
 		}
 

@@ -297,9 +297,9 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission {
 	private <T extends @Nullable Object, X extends Exception> T executeNested(LockRun outer, LockCallback<T, X> action)
 			throws X {
 		close();
-		outer.hold().checkCovers(this.request.mode());
-		outer.hold().checkNotLost();
-		this.end = outer.end();
+		outer.hold.checkCovers(this.request.mode());
+		outer.hold.checkNotLost();
+		this.end = outer.end;
 		try {
 			return outer.runPart(this.request.tick(), action);
 		}

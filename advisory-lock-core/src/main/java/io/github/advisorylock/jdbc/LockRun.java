@@ -35,7 +35,7 @@ import org.jspecify.annotations.Nullable;
  */
 class LockRun implements LockContext, RunLedger.Traced {
 
-	private final Hold hold;
+	final Hold hold;
 
 	private final @Nullable HoldRegistry holds;
 
@@ -43,7 +43,7 @@ class LockRun implements LockContext, RunLedger.Traced {
 
 	private final @Nullable Instant tick;
 
-	private final TransactionPart.@Nullable OfRun end;
+	final TransactionPart.@Nullable OfRun end;
 
 	private @Nullable LockContext enclosing;
 
@@ -108,14 +108,6 @@ class LockRun implements LockContext, RunLedger.Traced {
 		finally {
 			part.unbind();
 		}
-	}
-
-	final Hold hold() {
-		return this.hold;
-	}
-
-	final TransactionPart.@Nullable OfRun end() {
-		return this.end;
 	}
 
 	@Override

@@ -493,7 +493,7 @@ public final class LockSession implements AutoCloseable {
 	 * @param works the work, wherever it runs; what has ended is left alone
 	 */
 	public void lose(List<WorkContext> works) {
-		this.losses.lose(works.stream().map(WorkContext::hold).toList());
+		this.losses.lose(works.stream().map((work) -> work.hold).toList());
 	}
 
 	/**

@@ -91,7 +91,7 @@ public final class WorkContext extends LockRun {
 	 * told. May be called by any thread.
 	 */
 	public void release() {
-		hold().release();
+		this.hold.release();
 	}
 
 	/**
@@ -99,11 +99,11 @@ public final class WorkContext extends LockRun {
 	 * @return whether the lock was lost before
 	 */
 	private boolean end(boolean tookInterrupt) {
-		boolean lost = ((Hold.OfWork) hold()).isDistrusted();
+		boolean lost = ((Hold.OfWork) this.hold).isDistrusted();
 		unbind();
 		this.run.end(tookInterrupt);
-		hold().release();
-		return lost || hold().isLost();
+		this.hold.release();
+		return lost || this.hold.isLost();
 	}
 
 	/**
@@ -111,7 +111,7 @@ public final class WorkContext extends LockRun {
 	 * @throws LockLostException if it is not
 	 */
 	public void checkNotLost() throws LockLostException {
-		hold().checkNotLost();
+		this.hold.checkNotLost();
 	}
 
 	@Override

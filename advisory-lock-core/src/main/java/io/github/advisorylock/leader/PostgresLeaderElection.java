@@ -272,8 +272,7 @@ public final class PostgresLeaderElection implements LeaderElection, LeaderOnlyG
 	private synchronized boolean endElections(boolean force, Runnable callback) {
 		this.running = false;
 		this.roles.values().forEach((role) -> role.leadership().stop(force));
-		boolean ending = this.elector.endWhenOut(() -> this.events.execute(callback));
-		return ending;
+		return this.elector.endWhenOut(() -> this.events.execute(callback));
 	}
 
 	@Override

@@ -149,15 +149,6 @@ public final class LockLog {
 	 * Log that a lock was lost while its run was under way.
 	 * @param key the key that is no longer locked
 	 * @param scope how long the lock was to live
-	 */
-	public static void lost(AdvisoryLockKey key, LockScope scope) {
-		lost(key, scope, null);
-	}
-
-	/**
-	 * Log that a lock was lost while its run was under way.
-	 * @param key the key that is no longer locked
-	 * @param scope how long the lock was to live
 	 * @param database the name of the transaction manager in whose database it was,
 	 * {@code null} where there is one database
 	 */

@@ -70,11 +70,7 @@ record JobFinder(String defaultNamespace, Supplier<? extends Collection<LedgerMe
 	 * @return the methods, none if this application has none
 	 */
 	List<LedgerMethod> methodsOf(@Nullable JobName name) {
-		return this.methods.get()
-			.stream()
-			.<LedgerMethod>map((method) -> method)
-			.filter((method) -> method.name().equals(name))
-			.toList();
+		return this.methods.get().stream().filter((method) -> method.name().equals(name)).toList();
 	}
 
 	private @Nullable JobName findOfMethod(String text) {

@@ -34,13 +34,13 @@ final class UnfinishedTick {
 
 	private static final int MOST_DOUBLINGS = 7;
 
-	private final SingleRunnerMethod method;
+	final SingleRunnerMethod method;
 
-	private final AdvisoryLockKey key;
+	final AdvisoryLockKey key;
 
-	private final Instant time;
+	final Instant time;
 
-	private final Duration window;
+	final Duration window;
 
 	private final LockScheduler.Ticker ticker;
 
@@ -73,22 +73,6 @@ final class UnfinishedTick {
 		this.window = Objects.requireNonNull(method.operation().ledger().catchUp(), "'catchUp' must not be null");
 		this.ticker = ticker;
 		this.dueNanos = ticker.nanoTime() + delayNanos;
-	}
-
-	SingleRunnerMethod method() {
-		return this.method;
-	}
-
-	AdvisoryLockKey key() {
-		return this.key;
-	}
-
-	Instant time() {
-		return this.time;
-	}
-
-	Duration window() {
-		return this.window;
 	}
 
 	long dueNanos() {

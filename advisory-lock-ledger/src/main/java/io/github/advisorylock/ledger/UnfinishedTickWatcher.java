@@ -193,7 +193,7 @@ final class UnfinishedTickWatcher implements ApplicationListener<PayloadApplicat
 	private synchronized UnfinishedTick open(SingleRunnerMethod method, Instant time, long delayNanos) {
 		MethodId id = MethodId.of(method);
 		UnfinishedTick tick = this.open.get(id);
-		if (tick == null || tick.time().isBefore(time)) {
+		if (tick == null || tick.time.isBefore(time)) {
 			tick = new UnfinishedTick(method, time, delayNanos, this.ticker);
 			if (!this.stopped && !time.equals(this.lost.get(id))) {
 				this.open.put(id, tick);
@@ -204,11 +204,11 @@ final class UnfinishedTickWatcher implements ApplicationListener<PayloadApplicat
 	}
 
 	private synchronized void settle(SingleRunnerMethod method, Instant time) {
-		this.open.computeIfPresent(MethodId.of(method), (id, tick) -> tick.time().isAfter(time) ? tick : null);
+		this.open.computeIfPresent(MethodId.of(method), (id, tick) -> tick.time.isAfter(time) ? tick : null);
 	}
 
 	private boolean isOpen(UnfinishedTick tick) {
-		return this.open.get(MethodId.of(tick.method())) == tick;
+		return this.open.get(MethodId.of(tick.method)) == tick;
 	}
 
 	private synchronized void schedule() {
@@ -243,9 +243,9 @@ final class UnfinishedTickWatcher implements ApplicationListener<PayloadApplicat
 		Instant now = this.ticker.now();
 		List<UnfinishedTick> ticks = new ArrayList<>();
 		for (UnfinishedTick tick : List.copyOf(this.open.values())) {
-			Instant latest = latest(tick.method(), now);
-			if (latest != null && latest.isAfter(tick.time())) {
-				open(tick.method(), latest, random(SHORTEST_PAUSE, LONGEST_PAUSE));
+			Instant latest = latest(tick.method, now);
+			if (latest != null && latest.isAfter(tick.time)) {
+				open(tick.method, latest, random(SHORTEST_PAUSE, LONGEST_PAUSE));
 			}
 			else if (!tick.isCalled()) {
 				tick.dueAfter(random(SHORTEST_PAUSE, LONGEST_PAUSE));
@@ -264,7 +264,7 @@ final class UnfinishedTickWatcher implements ApplicationListener<PayloadApplicat
 		if (ticks.isEmpty()) {
 			return ticks;
 		}
-		List<ObservedJob> jobs = this.ledger.observe(ticks.stream().map(UnfinishedTick::key).toList());
+		List<ObservedJob> jobs = this.ledger.observe(ticks.stream().map((tick) -> tick.key).toList());
 		List<UnfinishedTick> uncertain = new ArrayList<>();
 		synchronized (this) {
 			for (int i = 0; i < jobs.size(); i++) {
@@ -285,7 +285,7 @@ final class UnfinishedTickWatcher implements ApplicationListener<PayloadApplicat
 		boolean left = judged == UnfinishedTick.State.READY && this.ledger.instance().isDrained();
 		UnfinishedTick.State state = left ? UnfinishedTick.State.PAUSED : judged;
 		switch (state) {
-			case SETTLED -> settle(tick.method(), tick.time());
+			case SETTLED -> settle(tick.method, tick.time);
 			case BUSY -> tick.dueAfter(random(SHORTEST_PAUSE, LONGEST_PAUSE));
 			case PAUSED, GIVEN_UP -> tick.dueAfter(random(PAUSE_WHILE_PAUSED, PAUSE_WHILE_PAUSED + JITTER));
 			case WAITING -> tick.dueAfter(Math.min(tick.pause(job).toNanos(), LONGEST_WAIT) + random(0, JITTER));
@@ -303,16 +303,16 @@ final class UnfinishedTickWatcher implements ApplicationListener<PayloadApplicat
 	}
 
 	private void giveUp(UnfinishedTick tick) {
-		settle(tick.method(), tick.time());
-		this.lost.put(MethodId.of(tick.method()), tick.time());
-		LockLog.lostTick(tick.key(), tick.time(), tick.window());
+		settle(tick.method, tick.time);
+		this.lost.put(MethodId.of(tick.method), tick.time);
+		LockLog.lostTick(tick.key, tick.time, tick.window);
 	}
 
 	/**
 	 * Call the method of a tick on a thread of its own, so that none waits for another.
 	 */
 	private void start(UnfinishedTick tick) {
-		logger.info("No instance has completed the tick of " + tick.time() + " of '" + tick.key()
+		logger.info("No instance has completed the tick of " + tick.time + " of '" + tick.key
 				+ "', and none is running it: it is run now");
 		tick.beginCall();
 		try {
@@ -320,7 +320,7 @@ final class UnfinishedTickWatcher implements ApplicationListener<PayloadApplicat
 		}
 		catch (Throwable ex) {
 			// the other ticks are not to wait for that
-			logger.warn("No thread could be had to catch up with " + tick.method() + ", will try again", ex);
+			logger.warn("No thread could be had to catch up with " + tick.method + ", will try again", ex);
 			ended(tick, true);
 		}
 	}
@@ -328,14 +328,14 @@ final class UnfinishedTickWatcher implements ApplicationListener<PayloadApplicat
 	private void call(UnfinishedTick tick) {
 		boolean failed = true;
 		try {
-			PlannedTime.run(tick.time(), () -> this.methods.call(tick.method()));
+			PlannedTime.run(tick.time, () -> this.methods.call(tick.method));
 			failed = false;
 		}
 		catch (LockBusyException ex) {
 			failed = false;
 		}
 		catch (Throwable ex) {
-			logger.error("Failed to catch up with " + tick.method(), ex);
+			logger.error("Failed to catch up with " + tick.method, ex);
 		}
 		finally {
 			ended(tick, failed);

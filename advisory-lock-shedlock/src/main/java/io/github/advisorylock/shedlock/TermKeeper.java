@@ -71,7 +71,7 @@ final class TermKeeper implements AutoCloseable {
 	 */
 	void giveUp(HeldLock lock) {
 		release(lock);
-		LockLog.lost(lock.key(), LockScope.SESSION);
+		LockLog.lost(lock.key(), LockScope.SESSION, null);
 		new SafeTask("A listener for lost locks failed",
 				() -> this.eventPublisher.accept(new LockLostEvent(lock.key())))
 			.run();

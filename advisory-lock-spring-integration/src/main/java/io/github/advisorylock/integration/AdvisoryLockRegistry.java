@@ -417,7 +417,7 @@ public class AdvisoryLockRegistry
 				this.over = this.end != null && System.nanoTime() - this.endNanos >= 0;
 			}
 			if (isOver()) {
-				LockLog.lost(this.held.key(), LockScope.SESSION);
+				LockLog.lost(this.held.key(), LockScope.SESSION, null);
 				this.held.close();
 			}
 		}

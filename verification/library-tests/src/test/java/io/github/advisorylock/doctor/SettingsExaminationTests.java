@@ -92,7 +92,7 @@ class SettingsExaminationTests {
 		Findings findings = new Findings((check) -> DoctorCheck.Severity.OFF, (warning) -> {
 		}, "");
 		SettingsExamination.examine(server, direct, context, findings);
-		return findings.all().stream().map(Finding::check).toList();
+		return findings.found().stream().map(Finding::check).toList();
 	}
 
 	private static CheckContext context(int maxHeldLocks) {

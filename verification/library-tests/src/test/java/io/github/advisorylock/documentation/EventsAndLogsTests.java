@@ -120,7 +120,7 @@ class EventsAndLogsTests {
 			LockLog.finished(KEY, true, LockScope.TRANSACTION, METHOD, Duration.ofMillis(12), new IOException(), TICK,
 					1, true);
 			LockLog.skipped(KEY, LockScope.TRANSACTION, METHOD, LockOutcome.BUSY, null, LockRequest.of("job"), null);
-			LockLog.lost(AdvisoryLockKey.of("shop", "price-sync"), LockScope.SESSION);
+			LockLog.lost(AdvisoryLockKey.of("shop", "price-sync"), LockScope.SESSION, null);
 			LockLog.ended(AdvisoryLockKey.of("shop", "price-sync"), LockScope.SESSION, LockLostEvent.Reason.MAX_RUN,
 					"it was held for longer than 'maxRun' allows, PT30M", null, null);
 			LockLog.lost(AdvisoryLockKey.of("shop", "monthly-report"), LockScope.TRANSACTION, "reportingTx");
