@@ -22,10 +22,14 @@ import java.lang.reflect.Proxy;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.LockSupport;
 
 import org.jspecify.annotations.Nullable;
 
@@ -42,6 +46,8 @@ public final class FaultyDataSource extends DriverManagerDataSource {
 	private final Set<String> threads = ConcurrentHashMap.newKeySet();
 
 	private volatile @Nullable Interruption interruption;
+
+	private volatile @Nullable Opened opened;
 
 	public FaultyDataSource() {
 		super(TestPostgres.url());
@@ -100,9 +106,20 @@ public final class FaultyDataSource extends DriverManagerDataSource {
 		return this.threads;
 	}
 
+	/**
+	 * Open a connection, once the server has ended the one before, if that is closed:
+	 * until then it keeps its locks.
+	 */
 	@Override
-	public Connection getConnection() {
-		return wrap(Connection.class, TestPostgres.open(), "");
+	public Connection getConnection() throws SQLException {
+		Opened before = this.opened;
+		long start = System.nanoTime();
+		while (before != null && before.isLeft() && System.nanoTime() - start < Patience.TIME.toNanos()) {
+			LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(10));
+		}
+		Connection connection = TestPostgres.open();
+		this.opened = Opened.of(connection);
+		return wrap(Connection.class, connection, "");
 	}
 
 	private <T> T wrap(Class<T> type, Object target, String sql) {
@@ -142,6 +159,23 @@ public final class FaultyDataSource extends DriverManagerDataSource {
 		catch (InvocationTargetException ex) {
 			throw ex.getCause();
 		}
+	}
+
+	private record Opened(Connection connection, int backend) {
+
+		static Opened of(Connection connection) throws SQLException {
+			try (Statement statement = connection.createStatement();
+					ResultSet row = statement.executeQuery("SELECT pg_backend_pid()")) {
+				row.next();
+				return new Opened(connection, row.getInt(1));
+			}
+		}
+
+		boolean isLeft() throws SQLException {
+			return this.connection.isClosed()
+					&& !TestPostgres.query("SELECT 1 FROM pg_stat_activity WHERE pid = " + this.backend).isEmpty();
+		}
+
 	}
 
 	private record Interruption(String method, String sql, AtomicInteger calls) {
