@@ -190,6 +190,7 @@ class ScheduleRulesTests {
 		for (int i = OperatedJob.BACKFILL; i > 0; i--) {
 			Instant tick = OLD.minusSeconds((long) OperatedJob.BACKFILL_PERIOD * i);
 			this.history.say(Event.Kind.START, "a", key, tick, null, 2_000 - i);
+			this.history.say(Event.Kind.END, "a", key, tick, null, 2_000 - i);
 			this.history.say(Event.Kind.DONE, "a", key, tick, null, 2_000 - i);
 			this.recorded.add(new Execution(key, tick));
 		}
@@ -200,6 +201,20 @@ class ScheduleRulesTests {
 		assertThat(violations()).singleElement().asString().startsWith("Not executed by a backfill");
 		this.history.disturb(Fault.LAGGING_STANDBY, 3_000);
 		assertThat(violations()).isEmpty();
+	}
+
+	@Test
+	void tickThatOnlyALaterBackfillHasRunIsFound() {
+		String key = OperatedJob.BACKFILLED;
+		for (int i = OperatedJob.BACKFILL; i > 0; i--) {
+			Instant tick = OLD.minusSeconds((long) OperatedJob.BACKFILL_PERIOD * i);
+			this.history.say(Event.Kind.END, "a", key, tick, null, (i == OperatedJob.BACKFILL) ? 4_000 : 2_000);
+			this.recorded.add(new Execution(key, tick));
+		}
+		this.history.say(Event.Kind.BACKFILLED, "a", key, OLD, 0L, 5_000);
+		assertThat(violations()).isEmpty();
+		this.history.say(Event.Kind.BACKFILLED, "a", key, OLD, 0L, 3_000);
+		assertThat(violations()).singleElement().asString().startsWith("Not executed by a backfill");
 	}
 
 	@Test
