@@ -29,6 +29,7 @@ import io.github.advisorylock.LockBusyException;
 import io.github.advisorylock.LockLostException;
 import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.interceptor.CronTicks;
+import io.github.advisorylock.jdbc.thread.LockScheduler;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
@@ -65,6 +66,8 @@ final class Backfill implements Supplier<LockOutcome> {
 
 	private final BooleanSupplier stopping;
 
+	private final LockScheduler.Ticker ticker;
+
 	private final List<Instant> ticks;
 
 	private final Instant startedAt;
@@ -80,14 +83,15 @@ final class Backfill implements Supplier<LockOutcome> {
 	 * @param work runs the job, {@code null} if this instance can't
 	 * @param again whether also ticks are run that were executed
 	 * @param stopping knows whether the application is being shut down
+	 * @param ticker the clock
 	 * @throws IllegalArgumentException if there is no tick from the one time to the
 	 * other, or too many
 	 * @throws IllegalStateException if this instance can't run ticks of the job, or it is
 	 * paused, or another backfill of it is under way
 	 */
 	Backfill(BackfillRepository repository, JobName job, @Nullable Work work, Instant from, Instant to, boolean again,
-			String by, BooleanSupplier stopping) {
-		CronTicks schedule = (work != null) ? work.ticks() : null;
+			String by, BooleanSupplier stopping, LockScheduler.Ticker ticker) {
+		CronTicks schedule = (work != null) ? work.ticks(ticker.now()) : null;
 		Assert.state(work != null && schedule != null,
 				() -> failed(job) + "this instance has no method of that key that the ledger records, with one cron "
 						+ "schedule, without arguments, and with 'once' as PER_TICK or AUTO");
@@ -98,7 +102,8 @@ final class Backfill implements Supplier<LockOutcome> {
 		this.schedule = schedule;
 		this.again = again;
 		this.stopping = stopping;
-		this.latest = Instant.now();
+		this.ticker = ticker;
+		this.latest = ticker.now();
 		this.ticks = ticks(from, to);
 		this.startedAt = repository.begin(job, from, to, this.ticks.size(), by)
 			.orElseThrow(
@@ -191,7 +196,7 @@ final class Backfill implements Supplier<LockOutcome> {
 	 * The latest tick only, as its call is one by the scheduler.
 	 */
 	private void callScheduled() {
-		Instant now = Instant.now();
+		Instant now = this.ticker.now();
 		Instant before = this.latest;
 		for (Instant tick = before; tick != null && !tick.isAfter(now); tick = this.work.nextAfter(tick)) {
 			this.latest = tick;
@@ -226,11 +231,8 @@ final class Backfill implements Supplier<LockOutcome> {
 	}
 
 	private void pause() {
-		try {
-			TimeUnit.MILLISECONDS.sleep(PAUSE_MILLIS);
-		}
-		catch (InterruptedException ex) {
-			Thread.currentThread().interrupt();
+		this.ticker.park(this, TimeUnit.MILLISECONDS.toNanos(PAUSE_MILLIS));
+		if (Thread.currentThread().isInterrupted()) {
 			tell(null, "ABANDONED", null);
 			throw new CancellationException(failed(this.job) + "its thread was interrupted");
 		}
@@ -247,9 +249,10 @@ final class Backfill implements Supplier<LockOutcome> {
 		AdvisoryLockKey key();
 
 		/**
-		 * Return the ticks of its schedule, {@code null} if it has none.
+		 * Return the ticks of the schedule that holds at a time, {@code null} if it has
+		 * none.
 		 */
-		@Nullable CronTicks ticks();
+		@Nullable CronTicks ticks(Instant time);
 
 		/**
 		 * Return the next tick that is planned, by the schedule that holds then.

@@ -41,25 +41,31 @@ record BackfillRepository(LedgerConnections connections, LedgerTables tables, Su
 			(b.outcome IS NULL AND (b.seen_at > pg_catalog.clock_timestamp() - INTERVAL '10 seconds' OR EXISTS (
 			  SELECT FROM {job_state} s WHERE s.namespace = b.namespace AND s.key = b.key AND s.state = 'running')))""";
 
+	static final String BEGIN = """
+			INSERT INTO {backfill} AS b (namespace, key, from_at, to_at, ticks, instance, started_by)
+			SELECT :namespace, :key, CAST(:from AS timestamptz), CAST(:to AS timestamptz), :ticks, :instance, :by
+			WHERE NOT EXISTS (SELECT FROM {jobs} p
+			  WHERE p.namespace = :namespace AND p.key = :key AND p.paused_at IS NOT NULL)
+			ON CONFLICT (namespace, key) DO UPDATE SET from_at = excluded.from_at, to_at = excluded.to_at,
+			  ticks = excluded.ticks, done = 0, skipped = 0, current_tick = NULL, instance = excluded.instance,
+			  started_by = excluded.started_by, started_at = excluded.started_at, seen_at = excluded.seen_at,
+			  outcome = NULL, error_class = NULL, error = NULL
+			WHERE NOT""" + UNDER_WAY + " RETURNING b.started_at";
+
+	static final String TELL = """
+			UPDATE {backfill} b SET done = :done, skipped = :skipped, current_tick = CAST(:tick AS timestamptz),
+			  seen_at = pg_catalog.clock_timestamp(), outcome = :outcome, error_class = :errorClass, error = :error
+			WHERE b.namespace = :namespace AND b.key = :key
+			  AND b.started_at = CAST(:startedAt AS timestamptz) AND b.outcome IS NULL
+			""";
+
 	/**
 	 * Begin a backfill.
 	 * @return when it began, empty if the job is paused, or another one of it is under
 	 * way
 	 */
 	Optional<Instant> begin(JobName job, Instant from, Instant to, int ticks, String by) {
-		return this.connections.apartBriefly((apart) -> this.tables
-			.statement(apart, job,
-					"""
-							INSERT INTO {backfill} AS b (namespace, key, from_at, to_at, ticks, instance, started_by)
-							SELECT :namespace, :key, CAST(:from AS timestamptz), CAST(:to AS timestamptz), :ticks, :instance, :by
-							WHERE NOT EXISTS (SELECT FROM {jobs} p
-							  WHERE p.namespace = :namespace AND p.key = :key AND p.paused_at IS NOT NULL)
-							ON CONFLICT (namespace, key) DO UPDATE SET from_at = excluded.from_at, to_at = excluded.to_at,
-							  ticks = excluded.ticks, done = 0, skipped = 0, current_tick = NULL, instance = excluded.instance,
-							  started_by = excluded.started_by, started_at = excluded.started_at, seen_at = excluded.seen_at,
-							  outcome = NULL, error_class = NULL, error = NULL
-							WHERE NOT"""
-							+ UNDER_WAY + " RETURNING b.started_at")
+		return this.connections.apartBriefly((apart) -> this.tables.statement(apart, job, BEGIN)
 			.param("from", from.atOffset(ZoneOffset.UTC))
 			.param("to", to.atOffset(ZoneOffset.UTC))
 			.param("ticks", ticks)
@@ -78,12 +84,7 @@ record BackfillRepository(LedgerConnections connections, LedgerTables tables, Su
 	boolean tell(JobName job, Instant startedAt, int done, int skipped, @Nullable Instant tick,
 			@Nullable String outcome, LedgerRun.@Nullable Failure failure) {
 		StorableText text = this.connections.text();
-		return this.connections.apart((apart) -> this.tables.statement(apart, job, """
-				UPDATE {backfill} b SET done = :done, skipped = :skipped, current_tick = CAST(:tick AS timestamptz),
-				  seen_at = pg_catalog.clock_timestamp(), outcome = :outcome, error_class = :errorClass, error = :error
-				WHERE b.namespace = :namespace AND b.key = :key
-				  AND b.started_at = CAST(:startedAt AS timestamptz) AND b.outcome IS NULL
-				""")
+		return this.connections.apart((apart) -> this.tables.statement(apart, job, TELL)
 			.param("done", done)
 			.param("skipped", skipped)
 			.param("tick", (tick != null) ? tick.atOffset(ZoneOffset.UTC) : null, Types.TIMESTAMP_WITH_TIMEZONE)

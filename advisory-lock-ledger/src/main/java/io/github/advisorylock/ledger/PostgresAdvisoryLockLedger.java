@@ -448,7 +448,7 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger, RunLedger
 			.flatMap((method) -> Stream.ofNullable(method.backfill()))
 			.toList();
 		return new Backfill(backfills, job, (works.size() == 1) ? works.get(0) : null, from, to, again, by,
-				() -> this.stopping);
+				() -> this.stopping, LockScheduler.Ticker.SYSTEM);
 	}
 
 	/**

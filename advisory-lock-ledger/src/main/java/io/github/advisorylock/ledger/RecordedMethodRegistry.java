@@ -177,7 +177,7 @@ record RecordedMethodRegistry(SingleRunnerAnnotationBeanPostProcessor postProces
 				? (tick) -> this.postProcessor.callNow(method, (call) -> PlannedTime.run(tick, call)) : null;
 	}
 
-	private Backfill.@Nullable Work backfill(SingleRunnerMethod method, AdvisoryLockKey key) {
+	Backfill.@Nullable Work backfill(SingleRunnerMethod method, AdvisoryLockKey key) {
 		boolean able = method.method().getParameterCount() == 0 && !method.operation().ledger().oncePerKey();
 		return able ? new TickWork(this, method, key) : null;
 	}
@@ -193,8 +193,8 @@ record RecordedMethodRegistry(SingleRunnerAnnotationBeanPostProcessor postProces
 			AdvisoryLockKey key) implements Backfill.Work {
 
 		@Override
-		public @Nullable CronTicks ticks() {
-			return this.method.operation().ticks(Instant.now());
+		public @Nullable CronTicks ticks(Instant time) {
+			return this.method.operation().ticks(time);
 		}
 
 		@Override

@@ -209,13 +209,13 @@ class LedgerOperatorTests extends AbstractLedgerTests {
 		}
 
 		@Override
-		public CronTicks ticks() {
+		public CronTicks ticks(Instant time) {
 			return new CronTicks("* * * * * *", ZoneOffset.UTC);
 		}
 
 		@Override
 		public @Nullable Instant nextAfter(Instant time) {
-			return ticks().nextAfter(time);
+			return ticks(time).nextAfter(time);
 		}
 
 		@Override

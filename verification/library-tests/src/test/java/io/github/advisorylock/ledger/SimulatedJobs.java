@@ -17,10 +17,12 @@
 package io.github.advisorylock.ledger;
 
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.function.Function;
@@ -30,6 +32,7 @@ import java.util.function.Supplier;
 import javax.sql.DataSource;
 
 import io.github.advisorylock.AdvisoryLockKey;
+import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.LockScope;
 import io.github.advisorylock.annotation.SingleRunnerAnnotationBeanPostProcessor;
@@ -38,6 +41,7 @@ import io.github.advisorylock.jdbc.Hold;
 import io.github.advisorylock.jdbc.Run;
 import io.github.advisorylock.jdbc.thread.LockScheduler;
 import io.github.advisorylock.jdbc.thread.SafeTask;
+import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.context.PayloadApplicationEvent;
@@ -68,6 +72,8 @@ public final class SimulatedJobs extends PostgresAdvisoryLockLedger {
 
 	private final JobRepository repository;
 
+	private final BackfillRepository backfills;
+
 	private final SafeTask beat;
 
 	private long lookups;
@@ -97,6 +103,7 @@ public final class SimulatedJobs extends PostgresAdvisoryLockLedger {
 		this.runs = new RunRepository(connections, SimulatedLedger.STATEMENTS, SETTINGS, "", instance, new RecentKeys(),
 				(name) -> null, () -> learn(false), () -> drained(true));
 		this.repository = new JobRepository(connections, SimulatedLedger.TABLES, instance);
+		this.backfills = new BackfillRepository(connections, SimulatedLedger.TABLES, instance);
 		InstancePresence presence = new InstancePresence(() -> this, "", null, List::of, threads);
 		this.beat = new SafeTask("Failed to say that the application is there", presence::beat);
 		this.methods = new RecordedMethodRegistry(methods, beans, (method) -> true);
@@ -157,6 +164,23 @@ public final class SimulatedJobs extends PostgresAdvisoryLockLedger {
 	}
 
 	/**
+	 * Run ticks of a job that are over.
+	 * @param ticker the clock
+	 * @param caller makes the calls for them
+	 */
+	public LockOutcome backfill(String key, Instant from, Instant to, LockScheduler.Ticker ticker, Caller caller) {
+		JobFinder.LedgerMethod method = this.methods.withFixedKey()
+			.stream()
+			.filter((job) -> job.name().key().equals(key))
+			.findFirst()
+			.orElseThrow();
+		Backfill.Work work = Objects.requireNonNull(method.backfill());
+		return new Backfill(this.backfills, method.name(), new CalledWork(work, caller), from, to, false, "operator",
+				this.stopping, ticker)
+			.get();
+	}
+
+	/**
 	 * Begin to look after the ticks, as after a start.
 	 */
 	public void start() {
@@ -175,6 +199,52 @@ public final class SimulatedJobs extends PostgresAdvisoryLockLedger {
 	 */
 	public void publish(Object event) {
 		this.watcher.onApplicationEvent(new PayloadApplicationEvent<>(this, event));
+	}
+
+	/**
+	 * Makes the calls of a backfill.
+	 */
+	public interface Caller {
+
+		/**
+		 * Make a call.
+		 * @param backfilled the tick that it is for, {@code null} for one that has come
+		 * meanwhile
+		 */
+		LockOutcome call(@Nullable Instant backfilled, Supplier<LockOutcome> run);
+
+	}
+
+	private record CalledWork(Backfill.Work work, Caller caller) implements Backfill.Work {
+
+		@Override
+		public AdvisoryLockKey key() {
+			return this.work.key();
+		}
+
+		@Override
+		public @Nullable CronTicks ticks(Instant time) {
+			return this.work.ticks(time);
+		}
+
+		@Override
+		public @Nullable Instant nextAfter(Instant time) {
+			return this.work.nextAfter(time);
+		}
+
+		@Override
+		public LockOutcome run(Instant tick, boolean again) {
+			return this.caller.call(tick, () -> this.work.run(tick, again));
+		}
+
+		@Override
+		public void call(Instant tick) {
+			this.caller.call(null, () -> {
+				this.work.call(tick);
+				return LockOutcome.EXECUTED;
+			});
+		}
+
 	}
 
 }

@@ -22,10 +22,14 @@ import java.time.OffsetDateTime;
 import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
 import java.util.function.Consumer;
+import java.util.function.Predicate;
 import java.util.function.Supplier;
 import java.util.regex.Pattern;
 
@@ -51,6 +55,8 @@ public final class SimulatedLedger {
 	private static final Map<String, Verb> VERBS = Map.ofEntries(verb(STATEMENTS.decide(), SimulatedLedger::decide),
 			verb(STATEMENTS.begin(), SimulatedLedger::begin), verb(STATEMENTS.end(), SimulatedLedger::end),
 			verb(TABLES.in(JobStatements.APPEAR), SimulatedLedger::appear),
+			verb(TABLES.in(BackfillRepository.BEGIN), SimulatedLedger::beginBackfill),
+			verb(TABLES.in(BackfillRepository.TELL), SimulatedLedger::tellBackfill),
 			verb(TABLES.in("SELECT EXISTS (" + JobStatements.DRAINED + ")"),
 					(rows, named, writes) -> new Object[] { rows.isDrained(named) }));
 
@@ -64,6 +70,10 @@ public final class SimulatedLedger {
 
 	private final SimulatedSchedules schedules = new SimulatedSchedules();
 
+	private final Map<String, Backfill> backfills = new HashMap<>();
+
+	private final Predicate<String> held;
+
 	private Consumer<Run> observer = (run) -> {
 	};
 
@@ -72,9 +82,11 @@ public final class SimulatedLedger {
 	/**
 	 * Create a ledger without rows.
 	 * @param clock the clock of the server
+	 * @param held whether a key is locked
 	 */
-	public SimulatedLedger(Supplier<Instant> clock) {
+	public SimulatedLedger(Supplier<Instant> clock, Predicate<String> held) {
 		this.clock = clock;
+		this.held = held;
 	}
 
 	private static Map.Entry<String, Verb> verb(String sql, Action action) {
@@ -147,6 +159,10 @@ public final class SimulatedLedger {
 		else if (job.pausedAt != null) {
 			outcome = "PAUSED";
 		}
+		else if (run.is("backfilled")
+				&& !isBackfilled(run.text("key"), Objects.requireNonNull(tick), run.text("instance"))) {
+			outcome = "PAUSED";
+		}
 		else if (run.is("planned")
 				&& !this.schedules.isKnown(run.text("namespace"), run.text("key"), run.time("scheduleKnown"))) {
 			outcome = RunStatements.RESCHEDULED;
@@ -154,7 +170,8 @@ public final class SimulatedLedger {
 		else if (tick != null && tick.isAfter(latest)) {
 			outcome = RunStatements.AHEAD;
 		}
-		else if (tick != null && job.lastTick != null && !tick.isAfter(job.lastTick)) {
+		else if (run.is("backfilled") ? job.executed.contains(tick)
+				: tick != null && job.lastTick != null && !tick.isAfter(job.lastTick)) {
 			outcome = "ALREADY_RAN";
 		}
 		else if (run.is("backOff") && open && (job.givenUp || (job.retryAt != null && job.retryAt.isAfter(now)))) {
@@ -167,7 +184,8 @@ public final class SimulatedLedger {
 		Long token = (run.is("draws") && outcome.equals("EXECUTED")) ? Math.max(job.token + 1, ++this.sequence) : null;
 		this.sequence = Math.max(this.sequence, (token != null) ? token : 0);
 		return new Object[] { outcome, token, now.atOffset(ZoneOffset.UTC), open ? job.attempts + 1 : 1, null,
-				open ? job.failedAttempts : 0, false, 0L };
+				open ? job.failedAttempts : 0,
+				run.is("backfilled") && job.lastTick != null && tick != null && !job.lastTick.isBefore(tick), 0L };
 	}
 
 	private Object[] begin(Values run, List<Runnable> writes) {
@@ -182,10 +200,10 @@ public final class SimulatedLedger {
 			abandon(run.text("key"), token);
 			job.token = token;
 			job.lastStartedAt = now;
-			if (tick == null || job.openTick == null || !tick.isBefore(job.openTick)) {
+			if (tick != null && (job.openTick == null || !tick.isBefore(job.openTick))) {
 				job.open(tick, run.number("attempt"), run.number("failedAttempts"));
 			}
-			Run begun = new Run(run.text("key"), tick, token, now);
+			Run begun = new Run(run.text("key"), run.time("ofTick"), token, now);
 			this.runs.add(begun);
 			write(begun);
 		});
@@ -208,12 +226,15 @@ public final class SimulatedLedger {
 		}
 		Instant start = run.time("startedAt");
 		writes.add(() -> {
-			Run ended = (begun != null) ? begun : new Run(run.text("key"), tick, token, start);
+			Run ended = (begun != null) ? begun : new Run(run.text("key"), run.time("ofTick"), token, start);
 			if (begun == null) {
 				this.runs.add(ended);
 			}
 			ended.outcome = run.text("outcome");
 			ended.error = run.text("errorClass");
+			if (executed && ended.tick != null) {
+				job.executed.add(ended.tick);
+			}
 			write(ended);
 			if (ofJob) {
 				abandon(run.text("key"), token);
@@ -225,6 +246,54 @@ public final class SimulatedLedger {
 
 	private Object[] appear(Values instance, List<Runnable> writes) {
 		return new Object[] { this.schedules.summary(), isDrained(instance) };
+	}
+
+	private Object[] beginBackfill(Values backfill, List<Runnable> writes) {
+		String key = backfill.text("key");
+		if (job(key).pausedAt != null || isUnderWay(key)) {
+			return new Object[0];
+		}
+		Instant now = this.clock.get();
+		writes.add(() -> this.backfills.put(key, new Backfill(backfill.text("instance"), now, now, null, null)));
+		return new Object[] { now.atOffset(ZoneOffset.UTC) };
+	}
+
+	private Object[] tellBackfill(Values backfill, List<Runnable> writes) {
+		Backfill before = this.backfills.get(backfill.text("key"));
+		if (before == null || before.outcome != null || !before.startedAt.equals(backfill.time("startedAt"))) {
+			return new Object[] { 0L };
+		}
+		writes.add(() -> this.backfills.put(backfill.text("key"), new Backfill(before.instance, before.startedAt,
+				this.clock.get(), backfill.time("tick"), backfill.text("outcome"))));
+		return new Object[] { 1L };
+	}
+
+	private boolean isUnderWay(String key) {
+		Backfill backfill = this.backfills.get(key);
+		return backfill != null && backfill.outcome == null
+				&& (backfill.seenAt.isAfter(this.clock.get().minusSeconds(10)) || this.held.test(key));
+	}
+
+	/**
+	 * Return whether an instance backfills a tick of a job.
+	 */
+	public boolean isBackfilled(String key, Instant tick, String instance) {
+		Backfill backfill = this.backfills.get(key);
+		return backfill != null && backfill.outcome == null && tick.equals(backfill.currentTick)
+				&& backfill.instance.equals(instance);
+	}
+
+	/**
+	 * End the backfill of a job, for an operator.
+	 * @return {@code false} if none is under way
+	 */
+	public boolean cancelBackfill(String key) {
+		Backfill before = isUnderWay(key) ? this.backfills.get(key) : null;
+		if (before != null) {
+			this.backfills.put(key,
+					new Backfill(before.instance, before.startedAt, this.clock.get(), before.currentTick, "CANCELLED"));
+		}
+		return before != null;
 	}
 
 	private boolean isDrained(Values instance) {
@@ -292,6 +361,8 @@ public final class SimulatedLedger {
 		private @Nullable Instant retryAt;
 
 		private @Nullable Instant pausedAt;
+
+		private final Set<Instant> executed = new HashSet<>();
 
 		private Job(Instant firstSeenAt) {
 			this.firstSeenAt = firstSeenAt;
@@ -420,6 +491,14 @@ public final class SimulatedLedger {
 		public @Nullable String error() {
 			return this.error;
 		}
+
+	}
+
+	/**
+	 * The row of a backfill.
+	 */
+	private record Backfill(String instance, Instant startedAt, Instant seenAt, @Nullable Instant currentTick,
+			@Nullable String outcome) {
 
 	}
 

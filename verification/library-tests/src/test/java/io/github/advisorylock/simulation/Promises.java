@@ -86,6 +86,10 @@ final class Promises {
 
 	private final Schedules schedules;
 
+	private final Backfills backfills;
+
+	private final Map<String, Instant> lastTicks = new HashMap<>();
+
 	private final boolean electing;
 
 	private long lastExport;
@@ -103,7 +107,8 @@ final class Promises {
 	private long sharedSince;
 
 	Promises(Simulation simulation, SimulatedServer server, boolean electing, Weather weather,
-			List<SimulatedInstance> instances, Drains drains, Schedules schedules) {
+			List<SimulatedInstance> instances, Drains drains, Schedules schedules, Backfills backfills) {
+		this.backfills = backfills;
 		this.drains = drains;
 		this.schedules = schedules;
 		this.electing = electing;
@@ -161,6 +166,7 @@ final class Promises {
 					"33, 34: a run is told that its lock is lost");
 		}
 		OF_TICKS.forEach(this::noteTouched);
+		OF_TICKS.forEach(this::checkLastTick);
 		if (!this.simulation.hasRoom() || this.drains.working() == 0) {
 			this.lastExport = this.simulation.now();
 		}
@@ -186,6 +192,14 @@ final class Promises {
 						|| instance.isInSession(),
 						"31: a lock is released after the method: '" + key + "' of " + instance.name());
 			});
+		}
+	}
+
+	private void checkLastTick(String key) {
+		Instant last = this.server.ledger().job(key).lastTick();
+		if (last != null) {
+			Instant before = this.lastTicks.put(key, last);
+			check(before == null || !last.isBefore(before), "58: the last tick does not go back");
 		}
 	}
 
@@ -225,8 +239,16 @@ final class Promises {
 		}
 	}
 
-	void called(SimulatedInstance instance, String key) {
-		Call call = new Call(this.simulation.now(), new HashMap<>());
+	Backfills backfills() {
+		return this.backfills;
+	}
+
+	/**
+	 * Note a call of a method.
+	 * @param backfilled the tick that it is for, if an operator wants that to be run
+	 */
+	void called(SimulatedInstance instance, String key, @Nullable Instant backfilled) {
+		Call call = new Call(this.simulation.now(), backfilled, new HashMap<>());
 		OF_TICKS.forEach((job) -> call.pauses.put(job, this.server.ledger().job(job).pausedAt()));
 		this.calls.computeIfAbsent(instance, (first) -> new HashMap<>()).put(key, call);
 	}
@@ -253,7 +275,7 @@ final class Promises {
 		checkRemembered(work, call);
 		this.drains.begun(instance, key, call.time);
 		if (OF_TICKS.contains(key)) {
-			checkTick(key, key + "@" + lock.tick().orElseThrow(), call, lock);
+			checkTick(instance, key, key + "@" + lock.tick().orElseThrow(), call, lock);
 		}
 		this.works.add(work);
 		this.lastExport = key.equals("exports") ? this.simulation.now() : this.lastExport;
@@ -280,10 +302,15 @@ final class Promises {
 				|| work.begun - good.ended > SimulatedMethods.REMEMBERED.toNanos(), "17: a tick is run once");
 	}
 
-	private void checkTick(String key, String tick, Call call, LockContext lock) {
-		this.schedules.begun(key, lock.tick().orElseThrow(), call.time);
+	private void checkTick(SimulatedInstance instance, String key, String tick, Call call, LockContext lock) {
 		Instant paused = call.pauses.get(key);
 		check(paused == null || !paused.equals(this.server.ledger().job(key).pausedAt()), "58: a pause holds");
+		if (lock.tick().orElseThrow().equals(call.backfilled)) {
+			this.backfills.begun(instance, key, call.backfilled, call.time);
+			retried(key, call.backfilled);
+			return;
+		}
+		this.schedules.begun(key, lock.tick().orElseThrow(), call.time);
 		boolean known = this.server.ledger().job(key).isOpen(lock.tick().orElseThrow());
 		check(!known || !this.cancelled.contains(tick), "55: a run that was cancelled is not tried again");
 		check(!known || this.failures.getOrDefault(tick, 0) <= SimulatedMethods.MAX_RETRIES
@@ -374,8 +401,13 @@ final class Promises {
 	}
 
 	private void done(String key, Instant tick, String promise) {
-		Instant last = this.effects.put(key, tick);
-		check(last == null || last.isBefore(tick), promise + ": '" + key + "' of " + tick + " after " + last);
+		Instant last = this.effects.get(key);
+		boolean later = last == null || last.isBefore(tick);
+		boolean backfilled = this.backfills.executed(key, tick);
+		check(later || backfilled, promise + ": '" + key + "' of " + tick + " after " + last);
+		if (later) {
+			this.effects.put(key, tick);
+		}
 	}
 
 	private void recorded(SimulatedLedger.Run run) {
@@ -400,7 +432,7 @@ final class Promises {
 		}
 	}
 
-	private record Call(long time, Map<String, @Nullable Instant> pauses) {
+	private record Call(long time, @Nullable Instant backfilled, Map<String, @Nullable Instant> pauses) {
 
 	}
 

@@ -37,7 +37,7 @@ final class Schedules {
 	private static final List<String> CRONS = List.of(SimulatedMethods.CRON, "30 */2 * * * *", "15 1-59/2 * * * *",
 			"0 */3 * * * *");
 
-	private static final CronTicks IN_CODE = new CronTicks(SimulatedMethods.CRON, ZoneOffset.UTC);
+	static final CronTicks IN_CODE = new CronTicks(SimulatedMethods.CRON, ZoneOffset.UTC);
 
 	private final Simulation simulation;
 
@@ -75,6 +75,13 @@ final class Schedules {
 		if (this.simulation.chance(500)) {
 			this.server.tell(LockSession.CANCEL_CHANNEL, "schedule");
 		}
+	}
+
+	/**
+	 * Return whether a job has never had another schedule.
+	 */
+	boolean isInCode(String key) {
+		return changes(key).all().isEmpty();
 	}
 
 	/**

@@ -153,7 +153,10 @@ final class SimulatedConnection {
 			if (name.startsWith("execute")) {
 				String sql = (String) ((prepared != null) ? prepared[0] : arguments[0]);
 				results.addAll(roundTrip(sql, () -> this.server.execute(this.session, sql, parameters)));
-				return name.equals("executeQuery") ? resultSet(results.get(0)) : name.equals("execute") ? true : 1;
+				if (name.equals("executeUpdate")) {
+					return results.isEmpty() ? 1 : ((Number) results.get(0)[0]).intValue();
+				}
+				return name.equals("executeQuery") ? resultSet(results.get(0)) : true;
 			}
 			if (name.startsWith("set") && arguments.length > 1) {
 				while (parameters.size() < (int) arguments[0]) {
@@ -184,7 +187,9 @@ final class SimulatedConnection {
 			if (method.getName().equals("wasNull")) {
 				return state[1];
 			}
-			Object value = method.getName().startsWith("get") ? row[(int) arguments[0] - 1] : null;
+			// Who asks by name asks for the only column
+			Object value = method.getName().startsWith("get") ? row[(arguments[0] instanceof Integer i) ? i - 1 : 0]
+					: null;
 			state[1] = value == null;
 			Class<?> type = method.getReturnType();
 			return (type == String.class) ? ((value != null) ? value.toString() : null)

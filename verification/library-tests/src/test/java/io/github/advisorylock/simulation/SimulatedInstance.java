@@ -30,11 +30,14 @@ import java.util.concurrent.Future;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Supplier;
 
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.AdvisoryLockKeyFactory;
 import io.github.advisorylock.LockContext;
 import io.github.advisorylock.LockInstance;
+import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.LockScope;
 import io.github.advisorylock.SingleRunnerFinishedEvent;
 import io.github.advisorylock.jdbc.LockSession;
@@ -295,22 +298,78 @@ final class SimulatedInstance extends AbstractDataSource implements LockSchedule
 		boolean called = !this.stopping && !this.running.contains(key) && !this.running.contains(CATCH_UP)
 				&& !this.threads.isInSession() && this.simulation.hasRoom();
 		if (called) {
-			this.running.add(key);
-			this.simulation.step(this.name + ": calls " + key);
-			this.promises.called(this, key);
 			try {
-				this.simulation.call(this, call);
+				call(key, null, call);
 			}
 			catch (RuntimeException ex) {
-				this.simulation.note(this.name + ": " + key + " failed by " + ex.getClass().getSimpleName());
-				this.promises.failed(key, ex);
-			}
-			finally {
-				this.running.remove(key);
-				this.promises.ended(this, key);
+				failed(key, ex);
 			}
 		}
 		return called;
+	}
+
+	private void call(String key, @Nullable Instant backfilled, Runnable call) {
+		this.running.add(key);
+		this.simulation.step(this.name + ": calls " + key);
+		this.promises.called(this, key, backfilled);
+		try {
+			this.simulation.call(this, call);
+		}
+		finally {
+			this.running.remove(key);
+			this.promises.ended(this, key);
+		}
+	}
+
+	private void failed(String key, RuntimeException failure) {
+		this.simulation.note(this.name + ": " + key + " failed by " + failure.getClass().getSimpleName());
+		this.promises.failed(key, failure);
+	}
+
+	/**
+	 * Run ticks of a method that are over, as soon as nobody waits: who did would not go
+	 * on before that is done.
+	 */
+	void backfill(String key, Instant from, Instant to) {
+		at(0, () -> {
+			if (!this.simulation.isIdle() || !this.running.isEmpty() || this.threads.isInSession()) {
+				at(LITTLE, () -> backfill(key, from, to));
+				return;
+			}
+			Backfills backfills = this.promises.backfills();
+			backfills.begins(this);
+			this.simulation.step(this.name + ": backfills " + key + " from " + from);
+			try {
+				LockOutcome outcome = this.jobs.backfill(key, from, to, this, (tick, run) -> run(key, tick, run));
+				this.simulation.note(this.name + ": has backfilled " + key + ": " + outcome);
+				backfills.ended(key, from, to, outcome);
+			}
+			catch (RuntimeException ex) {
+				this.simulation.note(this.name + ": backfill of " + key + " failed by " + ex);
+				backfills.failed(this, ex);
+			}
+		});
+	}
+
+	private LockOutcome run(String key, @Nullable Instant backfilled, Supplier<LockOutcome> run) {
+		Backfills backfills = this.promises.backfills();
+		if (backfilled != null) {
+			backfills.called(this, key, backfilled);
+		}
+		AtomicReference<LockOutcome> outcome = new AtomicReference<>(LockOutcome.PAUSED);
+		try {
+			call(key, backfilled, () -> outcome.set(run.get()));
+		}
+		catch (RuntimeException ex) {
+			failed(key, ex);
+			throw ex;
+		}
+		finally {
+			if (backfilled != null && Set.of(LockOutcome.PAUSED, LockOutcome.TOO_SOON).contains(outcome.get())) {
+				backfills.stopped(this);
+			}
+		}
+		return outcome.get();
 	}
 
 	/**

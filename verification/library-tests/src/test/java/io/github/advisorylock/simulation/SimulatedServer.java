@@ -60,7 +60,8 @@ final class SimulatedServer {
 
 	SimulatedServer(Simulation simulation) {
 		this.simulation = simulation;
-		this.ledger = new SimulatedLedger(simulation::clock);
+		this.ledger = new SimulatedLedger(simulation::clock,
+				(key) -> !holders(SimulatedInstance.number(key)).isEmpty());
 	}
 
 	/**

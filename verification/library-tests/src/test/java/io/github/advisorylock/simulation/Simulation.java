@@ -108,6 +108,13 @@ final class Simulation {
 		return this.depth <= MOST_WAITING && this.soonest >= this.now;
 	}
 
+	/**
+	 * Return whether nobody waits.
+	 */
+	boolean isIdle() {
+		return this.depth == 1;
+	}
+
 	long random(long least, long bound) {
 		return least + (long) (this.random.nextDouble() * (bound - least));
 	}

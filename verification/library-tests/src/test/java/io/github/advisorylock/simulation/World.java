@@ -63,6 +63,8 @@ final class World {
 
 	private final Schedules schedules;
 
+	private final Backfills backfills;
+
 	private final List<SimulatedMethods> methods;
 
 	private final List<SimulatedInstance> instances = new ArrayList<>();
@@ -79,13 +81,14 @@ final class World {
 		this.weather = new Weather(simulation);
 		this.drains = new Drains(simulation, this.server, this.instances);
 		this.schedules = new Schedules(simulation, this.server);
+		this.backfills = new Backfills(simulation, this.server, this.schedules);
 		this.promises = new Promises(simulation, this.server, electing, this.weather, this.instances, this.drains,
-				this.schedules);
+				this.schedules, this.backfills);
 	}
 
 	void run() {
 		for (int i = 0; i < this.methods.size(); i++) {
-			this.instances.add(create(i));
+			start(i);
 			int place = i;
 			this.simulation.every(Duration.ofSeconds(20), () -> replace(place));
 		}
@@ -103,9 +106,13 @@ final class World {
 		}
 	}
 
-	private SimulatedInstance create(int place) {
+	/**
+	 * Start an instance, to which something may happen before it has started.
+	 */
+	private void start(int place) {
 		SimulatedInstance instance = new SimulatedInstance("i" + ++this.born, this.simulation, this.server,
 				this.methods.get(place), this.promises, this.weather);
+		this.instances.add(place, instance);
 		instance.start(this.electing);
 		Map<String, Runnable> calls = this.methods.get(place).calls();
 		for (String key : List.of("mails", "orders", "reports")) {
@@ -113,7 +120,6 @@ final class World {
 		}
 		planInterval(instance, "exports", () -> PlannedTime.run(RATE, calls.get("exports")));
 		planInterval(instance, "prices", calls.get("prices"));
-		return instance;
 	}
 
 	/**
@@ -122,7 +128,8 @@ final class World {
 	 */
 	private void replace(int place) {
 		if (this.instances.get(place).isDead() && (this.weather.isStorm() || this.simulation.chance(100))) {
-			this.instances.set(place, create(place));
+			this.instances.remove(place);
+			start(place);
 		}
 	}
 
@@ -196,7 +203,7 @@ final class World {
 
 	private void operate() {
 		String key = Promises.OF_TICKS.get((int) this.simulation.random(0, 2));
-		int act = (int) this.simulation.random(0, 14);
+		int act = (int) this.simulation.random(0, 16);
 		SimulatedInstance one = this.instances.get((int) this.simulation.random(0, this.instances.size()));
 		this.simulation.step("operator: " + act + " for " + key + " or " + one.name());
 		switch (act) {
@@ -209,6 +216,7 @@ final class World {
 			case 7 -> this.drains.act(one, true);
 			case 8, 9 -> this.instances.forEach((instance) -> this.drains.act(instance, false));
 			case 10, 11 -> this.schedules.act(key);
+			case 12, 13 -> this.backfills.act(one, key);
 			default -> {
 				this.promises.resigns(one);
 				one.election().resign(SimulatedInstance.ROLE);
