@@ -50,16 +50,16 @@ class LeaderOnlyInterceptor implements MethodInterceptor {
 
 	private final StringValueResolver placeholders;
 
-	private final Supplier<LeaderOnlyGate> gate;
+	private final Supplier<LeaderElection> election;
 
 	/**
 	 * Create an interceptor.
 	 * @param placeholders resolves the placeholders of roles
-	 * @param gate lets calls of the leader begin; asked for at the first call
+	 * @param election knows who leads; asked for at the first call
 	 */
-	LeaderOnlyInterceptor(StringValueResolver placeholders, Supplier<LeaderOnlyGate> gate) {
+	LeaderOnlyInterceptor(StringValueResolver placeholders, Supplier<LeaderElection> election) {
 		this.placeholders = placeholders;
-		this.gate = gate;
+		this.election = election;
 	}
 
 	@Override
@@ -75,7 +75,7 @@ class LeaderOnlyInterceptor implements MethodInterceptor {
 			runShards(role, invocation);
 			return null;
 		}
-		LeaderOnlyGate.Work work = this.gate.get().beginWork(role.name);
+		LeaderOnlyGate.Work work = LeaderOnlyGate.of(this.election.get()).beginWork(role.name);
 		if (work != null) {
 			return run(work, invocation);
 		}
@@ -86,7 +86,8 @@ class LeaderOnlyInterceptor implements MethodInterceptor {
 	}
 
 	/**
-	 * What is called within a call for a shard of the same role is a part of that.
+	 * What is called within a call for a shard of the same role is a part of that. A bean
+	 * that was made late runs for its role with its first call.
 	 */
 	private void runShards(Role role, MethodInvocation invocation) throws Throwable {
 		if (TransactionSynchronizationManager.getResource(LeaderElection.class) instanceof String around
@@ -94,6 +95,7 @@ class LeaderOnlyInterceptor implements MethodInterceptor {
 			runShard(around, invocation);
 			return;
 		}
+		this.election.get().shards(role.name, role.shards);
 		Throwable failure = null;
 		for (int i = 0; i < role.shards; i++) {
 			String shard = LeaderOnlyGate.shard(role.name, i);
@@ -115,7 +117,7 @@ class LeaderOnlyInterceptor implements MethodInterceptor {
 	}
 
 	private @Nullable Object runShard(String shard, MethodInvocation invocation) throws Throwable {
-		LeaderOnlyGate.Work work = this.gate.get().beginWork(shard);
+		LeaderOnlyGate.Work work = LeaderOnlyGate.of(this.election.get()).beginWork(shard);
 		return (work != null) ? run(work, ((ProxyMethodInvocation) invocation).invocableClone()) : null;
 	}
 

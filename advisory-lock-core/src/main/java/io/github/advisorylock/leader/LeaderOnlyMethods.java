@@ -66,7 +66,7 @@ public class LeaderOnlyMethods extends AnnotatedMethods implements SmartInitiali
 		super(LeaderOnly.class, "would run on every instance");
 		this.election = election;
 		this.interceptor = new LeaderOnlyInterceptor(beanFactory::resolveEmbeddedValue,
-				SingletonSupplier.of(() -> LeaderOnlyGate.of(election.getObject())));
+				SingletonSupplier.of(election::getObject));
 		this.calls = new ElectionCaller(this.methods, beanFactory, schedulers);
 	}
 

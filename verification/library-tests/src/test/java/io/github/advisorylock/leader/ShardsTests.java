@@ -52,7 +52,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
+import org.springframework.beans.factory.config.ConfigurableBeanFactory;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.ApplicationContext;
 
@@ -168,6 +170,30 @@ class ShardsTests {
 				.startsWith("mail 0", "mail 1", "0 is 0", "mail 0", "mail 1", "1 is 1")
 				.endsWith("7 is 7");
 		});
+	}
+
+	/**
+	 * Who calls it first has it run for its role, as a role that is not divided.
+	 */
+	@ParameterizedTest
+	@ValueSource(strings = { ConfigurableBeanFactory.SCOPE_SINGLETON, ConfigurableBeanFactory.SCOPE_PROTOTYPE })
+	void beanThatIsMadeLateRunsForItsShardsWithItsFirstCall(String scope) {
+		LockContextRunner.create()
+			.withPropertyValues("advisory-lock.session.heartbeat=100ms", "advisory-lock.session.dead-client-timeout=2s")
+			.withBean("late", Jobs.class, Jobs::new, (definition) -> {
+				definition.setLazyInit(true);
+				definition.setScope(scope);
+			})
+			.run((context) -> {
+				List<Integer> called = new CopyOnWriteArrayList<>();
+				Awaitility.await().until(() -> {
+					called.clear();
+					context.getBean(Jobs.class).relay(called::add);
+					return called.size() == SHARDS;
+				});
+				assertThat(called).containsExactly(0, 1, 2, 3, 4, 5, 6, 7);
+				assertThat(keys()).hasSize(SHARDS).allMatch(ForeignSession::isHeld);
+			});
 	}
 
 	/**
