@@ -33,9 +33,21 @@ import org.springframework.context.event.EventListener;
  */
 class CallRecorder {
 
-	private static final int MOST_CALLS = 10_000;
+	private final int most;
 
 	private final Deque<LockCall> calls = new ArrayDeque<>();
+
+	/**
+	 * Create a recorder.
+	 * @param most how many calls it keeps
+	 */
+	CallRecorder(int most) {
+		this.most = most;
+	}
+
+	CallRecorder() {
+		this(10_000);
+	}
 
 	@EventListener
 	void finished(SingleRunnerFinishedEvent event) {
@@ -48,7 +60,7 @@ class CallRecorder {
 	}
 
 	final synchronized void add(LockCall call) {
-		if (this.calls.size() == MOST_CALLS) {
+		if (this.calls.size() == this.most) {
 			this.calls.remove();
 		}
 		this.calls.add(call);

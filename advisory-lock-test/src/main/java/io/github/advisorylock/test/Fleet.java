@@ -18,7 +18,6 @@ package io.github.advisorylock.test;
 
 import java.time.Duration;
 import java.time.Instant;
-import java.time.format.DateTimeFormatter;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -37,8 +36,6 @@ import org.jspecify.annotations.Nullable;
 
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.util.Assert;
-import org.springframework.util.ClassUtils;
-import org.springframework.util.ReflectionUtils;
 
 /**
  * The instances of an application in a {@link FleetTest}, in virtual time: it stands
@@ -78,7 +75,7 @@ public final class Fleet {
 
 	private final ConfigurableApplicationContext home;
 
-	private final CallRecorder calls = new CallRecorder();
+	private final CallRecorder calls = new CallRecorder(Integer.MAX_VALUE);
 
 	private final FleetElections elections;
 
@@ -136,7 +133,7 @@ public final class Fleet {
 	 * @param time the time, with an offset or a zone
 	 */
 	public void advanceTo(String time) {
-		advanceTo(instant(time));
+		advanceTo(VirtualTime.instant(time));
 	}
 
 	/**
@@ -181,6 +178,7 @@ public final class Fleet {
 	 * is not called at all where that is not reached
 	 */
 	public void takes(String key, Duration duration, boolean calledAtEnd) {
+		this.time.checkBegun();
 		Assert.isTrue(!duration.isNegative(), "'duration' must not be negative");
 		AdvisoryLockKey lock = locks().key(key);
 		this.durations.put(lock, duration);
@@ -202,11 +200,13 @@ public final class Fleet {
 
 	/**
 	 * Stop an instance in order: it begins nothing more, and what runs has 30 seconds.
-	 * After that it is interrupted.
+	 * After that it is interrupted, and fails.
 	 * @param instance its number
 	 */
 	public void stop(int instance) {
 		FleetInstance stopped = live(instance);
+		Assert.state(!stopped.isFrozen(),
+				() -> "Instance " + instance + " can't be stopped: it is frozen; let it go on before, or kill it");
 		log(stopped + " is stopped");
 		this.elections.resign(stopped);
 		stopped.stop(GRACE, () -> {
@@ -245,6 +245,7 @@ public final class Fleet {
 	 */
 	public void freeze(int instance) {
 		FleetInstance frozen = live(instance);
+		Assert.state(!frozen.isFrozen(), () -> "Instance " + instance + " is frozen already");
 		Object freeze = frozen.freeze();
 		log(frozen + " is frozen");
 		Duration noticed = frozen.context().getBean(AdvisoryLockProperties.class).session().deadClientTimeout();
@@ -397,10 +398,6 @@ public final class Fleet {
 		this.elections.gone(instance);
 	}
 
-	static Instant instant(String time) {
-		return DateTimeFormatter.ISO_DATE_TIME.parse(time, Instant::from);
-	}
-
 	VirtualTime time() {
 		return this.time;
 	}
@@ -433,36 +430,8 @@ public final class Fleet {
 		return this.locks;
 	}
 
-	/**
-	 * Return whether Mockito, where it is there, has made the bean. Spies are each
-	 * instance's own, as what they are around.
-	 */
-	private static boolean isMock(Object bean) {
-		String mockito = "org.mockito.Mockito";
-		ClassLoader classLoader = Fleet.class.getClassLoader();
-		if (!ClassUtils.isPresent(mockito, classLoader)) {
-			return false;
-		}
-		Object details = ReflectionUtils.invokeMethod(
-				ClassUtils.getMethod(ClassUtils.resolveClassName(mockito, classLoader), "mockingDetails", Object.class),
-				null, bean);
-		Class<?> told = ClassUtils.resolveClassName("org.mockito.MockingDetails", classLoader);
-		return Boolean.TRUE.equals(ReflectionUtils.invokeMethod(ClassUtils.getMethod(told, "isMock"), details))
-				&& Boolean.FALSE.equals(ReflectionUtils.invokeMethod(ClassUtils.getMethod(told, "isSpy"), details));
-	}
-
-	/**
-	 * Return the mocks of the test.
-	 */
-	Map<String, Object> mocks() {
-		Map<String, Object> mocks = new HashMap<>();
-		for (String name : this.home.getBeanFactory().getSingletonNames()) {
-			Object bean = this.home.getBeanFactory().getSingleton(name);
-			if (bean != null && isMock(bean)) {
-				mocks.put(name, bean);
-			}
-		}
-		return mocks;
+	ConfigurableApplicationContext home() {
+		return this.home;
 	}
 
 	long seed() {
@@ -500,24 +469,31 @@ public final class Fleet {
 
 	/**
 	 * Have a run last.
+	 * @return whether its end has come, and no interrupt before
 	 */
-	void last(InMemoryCall call, InMemoryHold hold) {
+	boolean last(InMemoryCall call, InMemoryHold hold) {
 		FleetInstance instance = call.operations().instance();
 		Duration duration = this.durations.getOrDefault(call.key(), Duration.ZERO);
 		if (instance != null && instance.isKilled()) {
 			this.time.vanish();
 		}
 		if (duration.isZero() || !hold.isHeld()) {
-			return;
+			return true;
 		}
-		Duration maxRun = call.request().maxRun();
-		Instant told = (maxRun != null) ? now().plus(maxRun) : Instant.MAX;
 		Instant end = now().plus(duration);
-		this.time.sleepUntil(end.isBefore(told) ? end : told, instance);
-		if (!now().isBefore(told) && hold.isHeld()) {
-			log(instance + " is told to end '" + call.key().name() + "', which has run for " + maxRun);
-			hold.revoke();
+		Duration maxRun = call.request().maxRun();
+		if (maxRun != null && maxRun.compareTo(duration) < 0) {
+			Instant told = now().plus(maxRun);
+			this.time.sleepUntil(told, instance);
+			if (!now().isBefore(told) && hold.isHeld()) {
+				log(instance + " is told to end '" + call.key().name() + "', which has run for " + maxRun);
+				hold.revoke();
+			}
 		}
+		if (!Thread.currentThread().isInterrupted()) {
+			this.time.sleepUntil(end, instance);
+		}
+		return !now().isBefore(end);
 	}
 
 	/**

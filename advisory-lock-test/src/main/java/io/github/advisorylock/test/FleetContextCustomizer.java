@@ -34,6 +34,7 @@ import org.springframework.beans.factory.support.DefaultListableBeanFactory;
 import org.springframework.beans.factory.support.RootBeanDefinition;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.PayloadApplicationEvent;
+import org.springframework.core.task.TaskExecutor;
 import org.springframework.scheduling.TaskScheduler;
 import org.springframework.scheduling.annotation.SchedulingConfiguration;
 import org.springframework.scheduling.annotation.SchedulingConfigurer;
@@ -44,6 +45,8 @@ import org.springframework.test.context.ContextLoadException;
 import org.springframework.test.context.MergedContextConfiguration;
 import org.springframework.test.context.SmartContextLoader;
 import org.springframework.test.context.TestContextAnnotationUtils;
+import org.springframework.util.ClassUtils;
+import org.springframework.util.ReflectionUtils;
 
 /**
  * Gives the application context of a {@link FleetTest} its fleet, whose instances are
@@ -112,6 +115,24 @@ final class FleetContextCustomizer implements ContextCustomizer {
 		}
 	}
 
+	/**
+	 * Return whether Mockito, where it is there, has made the bean. Spies are each
+	 * instance's own, as what they are around.
+	 */
+	private static boolean isMock(Object bean) {
+		String mockito = "org.mockito.Mockito";
+		ClassLoader classLoader = FleetContextCustomizer.class.getClassLoader();
+		if (!ClassUtils.isPresent(mockito, classLoader)) {
+			return false;
+		}
+		Object details = ReflectionUtils.invokeMethod(
+				ClassUtils.getMethod(ClassUtils.resolveClassName(mockito, classLoader), "mockingDetails", Object.class),
+				null, bean);
+		Class<?> told = ClassUtils.resolveClassName("org.mockito.MockingDetails", classLoader);
+		return Boolean.TRUE.equals(ReflectionUtils.invokeMethod(ClassUtils.getMethod(told, "isMock"), details))
+				&& Boolean.FALSE.equals(ReflectionUtils.invokeMethod(ClassUtils.getMethod(told, "isSpy"), details));
+	}
+
 	@Override
 	public boolean equals(@Nullable Object other) {
 		return other instanceof FleetContextCustomizer;
@@ -137,8 +158,8 @@ final class FleetContextCustomizer implements ContextCustomizer {
 	}
 
 	/**
-	 * Puts clock and scheduler of an instance in the place of the application's, and the
-	 * mocks of the test in the place of those that were made for the instance.
+	 * Puts clock, scheduler and what runs {@code @Async} methods in the place of the
+	 * application's, and the mocks of the test in that of those made for the instance.
 	 */
 	private static final class InsteadOfBeans implements BeanFactoryPostProcessor {
 
@@ -155,12 +176,17 @@ final class FleetContextCustomizer implements ContextCustomizer {
 		public void postProcessBeanFactory(ConfigurableListableBeanFactory beanFactory) {
 			DefaultListableBeanFactory beans = (DefaultListableBeanFactory) beanFactory;
 			replace(beans, "taskScheduler", TaskScheduler.class, this.instance.scheduler());
+			replace(beans, "taskExecutor", TaskExecutor.class, this.instance.scheduler()::execute);
 			replace(beans, "clock", Clock.class, this.instance.clock());
 			if (this.instance.number() != Fleet.TEST) {
-				this.fleet.mocks().forEach((name, mock) -> {
-					beans.destroySingleton(name);
-					beans.registerSingleton(name, mock);
-				});
+				ConfigurableListableBeanFactory home = this.fleet.home().getBeanFactory();
+				for (String name : home.getSingletonNames()) {
+					Object bean = home.getSingleton(name);
+					if (bean != null && isMock(bean)) {
+						beans.destroySingleton(name);
+						beans.registerSingleton(name, bean);
+					}
+				}
 			}
 		}
 

@@ -25,11 +25,13 @@ import org.junit.jupiter.api.extension.ExtensionContext;
 import org.junit.jupiter.api.extension.ParameterContext;
 import org.junit.jupiter.api.extension.ParameterResolver;
 
+import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.boot.logging.LogLevel;
 import org.springframework.boot.logging.LoggerConfiguration;
 import org.springframework.boot.logging.LoggingSystem;
 import org.springframework.test.context.TestContextAnnotationUtils;
 import org.springframework.test.context.junit.jupiter.SpringExtension;
+import org.springframework.test.context.support.TestConstructorUtils;
 import org.springframework.util.Assert;
 
 /**
@@ -67,7 +69,7 @@ final class FleetExtension
 		FleetTest test = TestContextAnnotationUtils.findMergedAnnotation(context.getRequiredTestClass(),
 				FleetTest.class);
 		Assert.state(test != null, "'@FleetTest' must be there");
-		fleet(context).begin(test.instances(), Fleet.instant(test.from()), test.seed());
+		fleet(context).begin(test.instances(), VirtualTime.instant(test.from()), test.seed());
 	}
 
 	@Override
@@ -77,9 +79,14 @@ final class FleetExtension
 		fleet.end();
 	}
 
+	/**
+	 * What Spring injects is left to it.
+	 */
 	@Override
 	public boolean supportsParameter(ParameterContext parameter, ExtensionContext context) {
-		return parameter.getParameter().getType() == Fleet.class;
+		return parameter.getParameter().getType() == Fleet.class && !parameter.isAnnotated(Autowired.class)
+				&& !TestConstructorUtils.isAutowirableConstructor(parameter.getDeclaringExecutable(),
+						(name) -> context.getConfigurationParameter(name).orElse(null));
 	}
 
 	@Override

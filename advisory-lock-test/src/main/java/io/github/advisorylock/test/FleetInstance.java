@@ -21,11 +21,12 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.ZoneId;
 import java.util.ArrayList;
-import java.util.HashSet;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 
 import io.github.advisorylock.AdvisoryLockKey;
+import io.github.advisorylock.SingleRunnerFinishedEvent;
 import io.github.advisorylock.SingleRunnerSkippedEvent;
 import io.github.advisorylock.annotation.SingleRunnerAnnotationBeanPostProcessor;
 import io.github.advisorylock.annotation.SingleRunnerMethod;
@@ -58,7 +59,7 @@ final class FleetInstance {
 	 */
 	private final List<VirtualTime.Event> putOff = new ArrayList<>();
 
-	private final Set<Thread> runs = new HashSet<>();
+	private final Set<Thread> runs = new LinkedHashSet<>();
 
 	private final Clock clock = new InstanceClock(ZoneId.systemDefault());
 
@@ -170,10 +171,6 @@ final class FleetInstance {
 
 	boolean isFrozen() {
 		return this.state == State.FROZEN;
-	}
-
-	boolean isStopping() {
-		return this.state == State.STOPPING;
 	}
 
 	boolean isKilled() {
@@ -299,6 +296,9 @@ final class FleetInstance {
 		if (event instanceof SingleRunnerSkippedEvent skipped) {
 			asks();
 			this.fleet.log(this + " skips '" + skipped.key().name() + "': " + skipped.outcome());
+		}
+		else if (event instanceof SingleRunnerFinishedEvent finished && finished.failure() != null) {
+			this.fleet.log(this + " fails in '" + finished.key().name() + "': " + finished.failure());
 		}
 		if (this.context != null && !hasEnded()) {
 			this.catchUp.ended(event);

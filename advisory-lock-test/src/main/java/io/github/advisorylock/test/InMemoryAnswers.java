@@ -201,6 +201,10 @@ final class InMemoryAnswers {
 		return this.jobs.computeIfAbsent(key, (none) -> new InMemoryJob());
 	}
 
+	boolean hasJob(AdvisoryLockKey key) {
+		return this.jobs.containsKey(key);
+	}
+
 	boolean isPaused(AdvisoryLockKey key) {
 		return this.paused.contains(key);
 	}

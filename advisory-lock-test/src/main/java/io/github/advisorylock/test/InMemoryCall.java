@@ -88,9 +88,6 @@ final class InMemoryCall implements TwoPhaseLockOperations.Admission, LockContex
 				this.outcome = LockOutcome.BUSY;
 				return;
 			}
-			if (!this.answers.remembers(this.key, request, operations)) {
-				operations.locks().checkDatabase(this.key);
-			}
 		}
 		this.outcome = this.answers.checkKnown(this.key, request) ? LockOutcome.EXECUTED : LockOutcome.TOO_SOON;
 	}
@@ -130,7 +127,12 @@ final class InMemoryCall implements TwoPhaseLockOperations.Admission, LockContex
 			this.fleet.awaitEndOfInterval(this);
 		}
 		boolean outside = !this.operations.transactions().isIn(this.request);
-		if ((looksFirst(outside) || this.answers.remembers(this.key, this.request, this.operations)) && !mayRun()) {
+		boolean known = this.answers.remembers(this.key, this.request, this.operations);
+		boolean first = looksFirst(outside);
+		if (first && !known) {
+			this.operations.locks().checkDatabase(this.key);
+		}
+		if ((first || known) && !mayRun()) {
 			return null;
 		}
 		PlatformTransactionManager manager = (outside && this.scope == LockScope.TRANSACTION)
@@ -216,9 +218,6 @@ final class InMemoryCall implements TwoPhaseLockOperations.Admission, LockContex
 			throw ex;
 		}
 		catch (Throwable ex) {
-			if (this.fleet != null) {
-				this.fleet.log("'" + this.key.name() + "' fails with " + ex);
-			}
 			failed(current, begun, run);
 			throw ex;
 		}
@@ -240,14 +239,26 @@ final class InMemoryCall implements TwoPhaseLockOperations.Admission, LockContex
 			return callUnder(current, action);
 		}
 		if (this.fleet.isCalledAtEnd(this.key)) {
-			this.fleet.last(this, current);
+			checkReached(this.fleet.last(this, current), current);
 			return callUnder(current, action);
 		}
+		T result;
+		boolean reached;
 		try {
-			return callUnder(current, action);
+			result = callUnder(current, action);
 		}
 		finally {
-			this.fleet.last(this, current);
+			reached = this.fleet.last(this, current);
+		}
+		checkReached(reached, current);
+		return result;
+	}
+
+	private void checkReached(boolean reached, InMemoryHold current) {
+		if (!reached) {
+			current.checkNotLost();
+			throw new IllegalStateException("The run of '" + this.key.name() + "' was interrupted, as "
+					+ this.operations.instance() + " is stopped");
 		}
 	}
 
@@ -290,7 +301,7 @@ final class InMemoryCall implements TwoPhaseLockOperations.Admission, LockContex
 	private void fail(InMemoryHold current, InMemoryJob.Attempt begun, Timeline.@Nullable Run run) {
 		FleetInstance instance = this.operations.instance();
 		InMemoryJob.BadEnd end = current.isRevoked() ? InMemoryJob.BadEnd.REVOKED
-				: (instance != null && instance.isStopping()) ? InMemoryJob.BadEnd.STOPPING
+				: (instance != null && !instance.isLive()) ? InMemoryJob.BadEnd.STOPPING
 						: current.isLost() ? InMemoryJob.BadEnd.LOST : InMemoryJob.BadEnd.FAILED;
 		if (this.fleet == null || !this.fleet.isDatabaseDown()) {
 			this.answers.fail(this.key, this.request, begun, end);

@@ -36,6 +36,7 @@ import io.github.advisorylock.LeaderElection;
 import io.github.advisorylock.LockMode;
 import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.LockRequest;
+import io.github.advisorylock.annotation.SingleRunnerMethod;
 import io.github.advisorylock.ledger.JobPausedEvent;
 import io.github.advisorylock.ledger.JobRescheduledEvent;
 import io.github.advisorylock.ledger.JobResumedEvent;
@@ -53,10 +54,11 @@ import org.springframework.util.Assert;
  * a tick; a job can be paused. A test decides the rest: {@linkplain #answer how a call
  * ends}, {@linkplain #lose which lock is lost}, {@linkplain #leadElsewhere who leads}.
  * <p>
- * {@code minInterval}, {@code catchUp}, {@code maxRun} and fencing tokens are refused
- * with an {@link UnsupportedOperationException}: tests of those run on PostgreSQL, by
- * {@link AdvisoryLockTest#postgres()} or without {@link AutoConfigureInMemoryLocks}. So
- * do tests in which savepoints, aborted transactions or isolation levels matter.
+ * But in a {@link FleetTest}, {@code minInterval}, {@code catchUp}, {@code maxRun} and
+ * fencing tokens are refused with an {@link UnsupportedOperationException}: tests of
+ * those run on PostgreSQL, by {@link AdvisoryLockTest#postgres()} or without
+ * {@link AutoConfigureInMemoryLocks}. So do tests in which savepoints, aborted
+ * transactions or isolation levels matter.
  *
  * @since 0.1.0
  */
@@ -218,16 +220,25 @@ public final class InMemoryLocks implements TestLocks {
 
 	@Override
 	public void pause(String key) {
-		AdvisoryLockKey job = key(key);
-		this.answers.setPaused(job, true);
+		AdvisoryLockKey job = setPaused(key, true);
 		this.eventPublisher.accept(new JobPausedEvent(job.namespace(), key, PostgresTestLocks.OPERATOR));
 	}
 
 	@Override
 	public void resume(String key) {
-		AdvisoryLockKey job = key(key);
-		this.answers.setPaused(job, false);
+		AdvisoryLockKey job = setPaused(key, false);
 		this.eventPublisher.accept(new JobResumedEvent(job.namespace(), key, PostgresTestLocks.OPERATOR));
+	}
+
+	private AdvisoryLockKey setPaused(String key, boolean paused) {
+		AdvisoryLockKey job = key(key);
+		SingleRunnerMethod method = (this.fleet != null) ? this.fleet.method(job) : null;
+		boolean recorded = (method != null) ? method.operation().ledger().recorded() : this.answers.hasJob(job);
+		Assert.isTrue(this.fleet == null || recorded,
+				() -> "Failed to pause or resume '" + job + "': the ledger records no method with that key; give one "
+						+ "'once = Once.PER_TICK', or set 'advisory-lock.ledger.enabled' to true");
+		this.answers.setPaused(job, paused);
+		return job;
 	}
 
 	@Override

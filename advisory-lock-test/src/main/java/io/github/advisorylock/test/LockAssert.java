@@ -32,6 +32,7 @@ import java.util.stream.Stream;
 
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.LockOutcome;
+import io.github.advisorylock.interceptor.CronTicks;
 import io.github.advisorylock.support.RequestDetail;
 import org.assertj.core.api.AbstractAssert;
 
@@ -159,12 +160,7 @@ public class LockAssert extends AbstractAssert<LockAssert, AdvisoryLockKey> {
 		Fleet fleet = fleet();
 		Set<Instant> ticks = ticks(fleet);
 		if (ticks.isEmpty()) {
-			String unguarded = fleet.timeline().unguarded();
-			failInFleet("to have run once per tick, and it was called for no tick" + ((fleet
-				.method(this.actual) != null) ? ""
-						: "; no bean has a method with that key: its class must be a component, and @FleetTest name it")
-					+ (unguarded.isEmpty() ? ""
-							: "; these methods ask for no lock, and each instance runs them: " + unguarded));
+			failInFleet("to have run once per tick, and it was called for no tick");
 		}
 		Map<Instant, List<Timeline.Run>> runs = runs(fleet);
 		List<Instant> missed = missed(runs, ticks);
@@ -239,7 +235,9 @@ public class LockAssert extends AbstractAssert<LockAssert, AdvisoryLockKey> {
 	 */
 	public LockAssert hasMissed(String... ticks) {
 		Fleet fleet = fleet();
-		Set<Instant> expected = Arrays.stream(ticks).map(Fleet::instant).collect(Collectors.toCollection(TreeSet::new));
+		Set<Instant> expected = Arrays.stream(ticks)
+			.map(VirtualTime::instant)
+			.collect(Collectors.toCollection(TreeSet::new));
 		List<Instant> missed = missed(runs(fleet), ticks(fleet));
 		if (!missed.equals(List.copyOf(expected))) {
 			failInFleet("to have missed " + expected + ", and it missed " + missed);
@@ -293,7 +291,15 @@ public class LockAssert extends AbstractAssert<LockAssert, AdvisoryLockKey> {
 	}
 
 	private Set<Instant> ticks(Fleet fleet) {
-		return fleet.timeline().ticks(this.actual, fleet.ticks(this.actual), fleet.now());
+		CronTicks schedule = fleet.ticks(this.actual);
+		Set<Instant> ticks = fleet.timeline().ticks(this.actual, schedule, fleet.now());
+		if (schedule == null) {
+			calls().stream()
+				.map(LockCall::tick)
+				.filter((tick) -> tick != null && !tick.isAfter(fleet.now()))
+				.forEach(ticks::add);
+		}
+		return ticks;
 	}
 
 	private static List<Instant> missed(Map<Instant, List<Timeline.Run>> runs, Set<Instant> ticks) {
@@ -319,6 +325,14 @@ public class LockAssert extends AbstractAssert<LockAssert, AdvisoryLockKey> {
 			throw new IllegalStateException(
 					"What ran on which instance is known in a test with @FleetTest only, and this is none");
 		}
+		if (fleet.method(this.actual) == null && calls().isEmpty()) {
+			String unguarded = fleet.timeline().unguarded();
+			failWithMessage(
+					"Expected advisory lock '%s' to be that of a job, and nothing asked for it; no bean has a "
+							+ "method with that key: its class must be a component, and @FleetTest name it%s",
+					this.actual, unguarded.isEmpty() ? ""
+							: "; these methods ask for no lock, and each instance runs them: " + unguarded);
+		}
 		return fleet;
 	}
 
@@ -336,8 +350,7 @@ public class LockAssert extends AbstractAssert<LockAssert, AdvisoryLockKey> {
 
 	private void fail(String expectation) {
 		failWithMessage("Expected advisory lock '%s' %s, and its calls in this test were: %s", this.actual, expectation,
-				calls().isEmpty() ? "none"
-						: calls().stream().map(LockAssert::describe).collect(Collectors.joining(", ")));
+				calls().isEmpty() ? "none" : Timeline.latest(calls(), LockAssert::describe, ", "));
 	}
 
 	private static String describe(LockCall call) {

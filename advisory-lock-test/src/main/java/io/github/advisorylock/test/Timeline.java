@@ -26,6 +26,7 @@ import java.util.NavigableMap;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.function.Function;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
@@ -75,7 +76,9 @@ final class Timeline {
 	 * Note whether any instance lives, and can ask the database.
 	 */
 	void served(Instant now, boolean served) {
-		this.served.put(now, served);
+		if (this.served.isEmpty() || this.served.lastEntry().getValue() != served) {
+			this.served.put(now, served);
+		}
 	}
 
 	/**
@@ -179,14 +182,18 @@ final class Timeline {
 		of(key).forEach((run) -> byInstance.computeIfAbsent(run.number(), (none) -> new ArrayList<>()).add(run));
 		return byInstance.entrySet()
 			.stream()
-			.map((instance) -> "  instance " + instance.getKey() + " | " + describe(instance.getValue()))
+			.map((instance) -> ((instance.getKey() != Fleet.TEST) ? "  instance " + instance.getKey() : "  the test")
+					+ " | " + latest(instance.getValue(), Run::toString, " | "))
 			.collect(Collectors.joining("\n"));
 	}
 
-	private static String describe(List<Run> runs) {
-		int hidden = Math.max(0, runs.size() - SHOWN);
+	/**
+	 * Describe the latest of what may be very many.
+	 */
+	static <T> String latest(List<T> all, Function<? super T, String> description, String separator) {
+		int hidden = Math.max(0, all.size() - SHOWN);
 		return ((hidden > 0) ? "(" + hidden + " before) " : "")
-				+ runs.stream().skip(hidden).map(Run::toString).collect(Collectors.joining(" | "));
+				+ all.stream().skip(hidden).map(description).collect(Collectors.joining(separator));
 	}
 
 	/**

@@ -153,15 +153,7 @@ final class VirtualTaskScheduler implements TaskScheduler {
 		}
 		this.running++;
 		Instant began = this.time.now();
-		try {
-			task.call();
-		}
-		catch (VirtualTime.Vanished ex) {
-			throw ex;
-		}
-		catch (Throwable ex) {
-			logger.error("A task of instance " + this.instance.number() + " failed", ex);
-		}
+		call(task::call);
 		this.running--;
 		if (!this.instance.hasEnded()) {
 			task.planned(began, this.time.now());
@@ -171,6 +163,26 @@ final class VirtualTaskScheduler implements TaskScheduler {
 			}
 		}
 		this.instance.taskEnded();
+	}
+
+	/**
+	 * Have something done without waiting for it, as soon as time passes.
+	 */
+	void execute(Runnable task) {
+		this.instance.asks();
+		this.time.at(this.time.now(), this.instance, () -> call(task));
+	}
+
+	private void call(Runnable task) {
+		try {
+			task.run();
+		}
+		catch (VirtualTime.Vanished ex) {
+			throw ex;
+		}
+		catch (Throwable ex) {
+			logger.error("A task of " + this.instance + " failed", ex);
+		}
 	}
 
 	/**

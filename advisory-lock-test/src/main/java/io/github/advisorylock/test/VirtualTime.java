@@ -16,8 +16,10 @@
 
 package io.github.advisorylock.test;
 
+import java.time.DateTimeException;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.format.DateTimeFormatter;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -61,9 +63,24 @@ final class VirtualTime {
 
 	private long number;
 
-	private boolean ended;
+	private boolean ended = true;
+
+	private boolean playing;
 
 	private @Nullable Throwable failure;
+
+	/**
+	 * Read a time that a test gives.
+	 */
+	static Instant instant(String time) {
+		try {
+			return DateTimeFormatter.ISO_DATE_TIME.parse(time, Instant::from);
+		}
+		catch (DateTimeException ex) {
+			throw new IllegalArgumentException("'time' must be one such as 2026-10-25T01:10:00Z, with an offset or a "
+					+ "zone, and is '" + time + "'", ex);
+		}
+	}
 
 	/**
 	 * Begin anew.
@@ -76,6 +93,14 @@ final class VirtualTime {
 		this.random = new Random(seed);
 		this.number = 0;
 		this.ended = false;
+	}
+
+	/**
+	 * Make sure that a test runs.
+	 */
+	void checkBegun() {
+		Assert.state(!this.ended,
+				"The fleet is there from @BeforeEach to @AfterEach of each test, not before or after");
 	}
 
 	Instant now() {
@@ -111,12 +136,14 @@ final class VirtualTime {
 	 * @throws IllegalStateException if that is not asked by the thread of the test
 	 */
 	void advanceTo(Instant time) {
+		checkBegun();
 		Assert.isTrue(!time.isBefore(this.now), () -> "'time' must not be before " + this.now + ", which it is now");
-		Assert.state(!(Thread.currentThread() instanceof Player),
-				"Time can be advanced by the test only, not by what happens meanwhile");
+		Assert.state(!this.playing, "Time can be advanced by the test only, not by what happens meanwhile");
 		this.target = time;
+		this.playing = true;
 		play();
 		this.test.acquireUninterruptibly();
+		this.playing = false;
 		Throwable thrown = this.failure;
 		if (thrown != null) {
 			this.failure = null;

@@ -60,7 +60,26 @@ class FleetLogTests {
 	void failureSaysWhatTheWorkThrew(Fleet fleet) {
 		willThrow(new IllegalStateException("no money")).given(this.ledgers).write("billing");
 		assertThat(play(fleet, 2)).doesNotHaveDuplicates()
-			.anySatisfy((line) -> assertThat(line).contains("'billing' fails with", "no money"));
+			.anySatisfy((line) -> assertThat(line).contains("fails in 'billing'", "no money"));
+	}
+
+	@Test
+	void failureSaysWhatCouldNotBeAsked(Fleet fleet) {
+		fleet.databaseDown();
+		fleet.advanceBy(Duration.ofMinutes(5));
+		assertThat(fleet.timeline().log())
+			.anySatisfy((line) -> assertThat(line).contains("instance 1 fails in 'sync'", "the database is down"));
+	}
+
+	/**
+	 * All calls are counted, and the latest are shown.
+	 */
+	@Test
+	void manyCallsAreCountedAndNotAllShown(Fleet fleet) {
+		fleet.advanceBy(Duration.ofDays(20));
+		assertThatLock("sync").hasRun(20 * 144 + 1);
+		assertThatExceptionOfType(AssertionError.class).isThrownBy(() -> assertThatLock("sync").hasRun(7))
+			.satisfies((ex) -> assertThat(ex.getMessage()).contains("before) ").hasSizeLessThan(1000));
 	}
 
 	@Test

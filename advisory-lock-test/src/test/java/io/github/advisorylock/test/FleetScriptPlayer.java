@@ -109,6 +109,7 @@ final class FleetScriptPlayer extends ScriptPlayer {
 
 	@Override
 	void pause(String key, boolean paused) {
+		this.fleet.locks().answers().job(this.fleet.locks().key(key));
 		if (paused) {
 			this.fleet.locks().pause(key);
 		}

@@ -194,6 +194,16 @@ class FleetSettingsTests {
 		}
 
 		@Test
+		void runGoesOnThoughItIsToldToEnd(Fleet fleet) {
+			fleet.takes("export", Duration.ofMinutes(45));
+			fleet.advanceBy(Duration.ofMinutes(100));
+			assertThatLock("export").isFree();
+			assertThat(fleet.instances()).contains(fleet.runnerOf("export"));
+			fleet.advanceBy(Duration.ofMinutes(10));
+			assertThatLock("export").hasFailedWith(LockLostException.class);
+		}
+
+		@Test
 		void pausedJobDoesNotRun(Fleet fleet) {
 			fleet.advanceBy(Duration.ofHours(2));
 			assertThatLock("task").hasNotRun().wasSkipped(LockOutcome.PAUSED);

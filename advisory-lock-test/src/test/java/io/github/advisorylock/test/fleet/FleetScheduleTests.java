@@ -21,6 +21,7 @@ import java.time.Instant;
 import java.util.List;
 
 import io.github.advisorylock.LockOutcome;
+import io.github.advisorylock.ledger.JobRescheduledEvent;
 import io.github.advisorylock.test.Fleet;
 import io.github.advisorylock.test.FleetTest;
 import io.github.advisorylock.test.TestLocks;
@@ -28,6 +29,8 @@ import org.junit.jupiter.api.Test;
 
 import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.test.context.bean.override.mockito.MockitoBean;
+import org.springframework.test.context.event.ApplicationEvents;
+import org.springframework.test.context.event.RecordApplicationEvents;
 
 import static io.github.advisorylock.test.LockAssertions.assertThatLock;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -42,6 +45,7 @@ import static org.mockito.Mockito.times;
  */
 @FleetTest(value = { Jobs.class, Billing.class }, from = "2026-11-10T00:00:00Z",
 		properties = "advisory-lock.ledger.enabled=true")
+@RecordApplicationEvents
 class FleetScheduleTests {
 
 	@MockitoBean
@@ -139,6 +143,13 @@ class FleetScheduleTests {
 			.withMessageContaining("at noon");
 		fleet.advanceTo("2026-11-10T12:00:00Z");
 		assertThatLock("cleanup").hasRunOncePerTick();
+	}
+
+	@Test
+	void listenersAreToldOfTheOtherSchedule(ApplicationEvents events) {
+		Instant from = this.locks.reschedule("billing", "0 0 4 * * *", "UTC");
+		assertThat(events.stream(JobRescheduledEvent.class)).containsExactly(new JobRescheduledEvent(
+				this.locks.key("billing").namespace(), "billing", "0 0 4 * * *", "UTC", from, "test"));
 	}
 
 	private List<String> ticks(String key) {

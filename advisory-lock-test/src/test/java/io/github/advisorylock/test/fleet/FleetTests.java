@@ -17,10 +17,15 @@
 package io.github.advisorylock.test.fleet;
 
 import java.time.Duration;
+import java.util.List;
+import java.util.stream.Stream;
 
 import io.github.advisorylock.LockLostException;
 import io.github.advisorylock.test.Fleet;
 import io.github.advisorylock.test.FleetTest;
+import io.github.advisorylock.test.LockAssert;
+import io.github.advisorylock.test.TestLocks;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.test.context.bean.override.mockito.MockitoBean;
@@ -28,8 +33,11 @@ import org.springframework.test.context.bean.override.mockito.MockitoBean;
 import static io.github.advisorylock.test.LockAssertions.assertThatLock;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.mockito.BDDMockito.then;
 import static org.mockito.BDDMockito.willThrow;
+import static org.mockito.Mockito.never;
 import static org.mockito.Mockito.times;
 
 /**
@@ -123,8 +131,11 @@ class FleetTests {
 	@Test
 	void jobThatIsNotThereFailsWithWhatToDo(Fleet fleet) {
 		fleet.advanceBy(Duration.ofDays(2));
-		assertThatExceptionOfType(AssertionError.class).isThrownBy(() -> assertThatLock("outbox").hasRunOncePerTick())
-			.withMessageContaining("no bean has a method with that key: its class must be a component");
+		LockAssert outbox = assertThatLock("outbox");
+		assertThat(Stream.<ThrowingCallable>of(outbox::hasRunOncePerTick, outbox::hasRunOncePerInterval,
+				outbox::neverOverlapped, outbox::hasMissed, outbox::hasRunOn))
+			.allSatisfy((assertion) -> assertThatExceptionOfType(AssertionError.class).isThrownBy(assertion)
+				.withMessageContaining("no bean has a method with that key: its class must be a component"));
 	}
 
 	@Test
@@ -164,6 +175,66 @@ class FleetTests {
 		fleet.start(runner);
 		fleet.advanceTo("2026-10-25T04:00:00Z");
 		assertThatLock("cleanup").hasRunOncePerTick();
+	}
+
+	@Test
+	void runThatIsInterruptedByAStopIsNotDone(Fleet fleet) {
+		fleet.takes("cleanup", RUN);
+		fleet.advanceTo("2026-10-24T03:00:10Z");
+		fleet.stop(fleet.runnerOf("cleanup"));
+		fleet.advanceBy(Duration.ofMinutes(1));
+		assertThatLock("cleanup").hasFailedWith(IllegalStateException.class)
+			.hasMissed("2026-10-24T03:00:00Z")
+			.hasRun(0);
+	}
+
+	/**
+	 * An attempt that was cut short is none that has failed, after which others wait.
+	 */
+	@Test
+	void tickOfStoppedRunnerIsRunAgainAtOnce(Fleet fleet) {
+		fleet.takes("billing", RUN);
+		fleet.advanceTo("2026-10-24T00:40:00Z");
+		fleet.kill(fleet.runnerOf("billing"));
+		fleet.advanceBy(Duration.ofMinutes(1));
+		int second = fleet.runnerOf("billing");
+		fleet.stop(second);
+		fleet.advanceBy(Duration.ofSeconds(40));
+		assertThat(fleet.instances()).containsExactly(fleet.runnerOf("billing")).doesNotContain(second);
+	}
+
+	@Test
+	void workOfTheEndIsNotDoneWhereThatIsNotReached(Fleet fleet) {
+		fleet.takes("export", RUN, true);
+		fleet.advanceTo("2026-10-24T01:10:00Z");
+		fleet.loseSession(fleet.runnerOf("export"));
+		fleet.advanceTo("2026-10-24T01:30:00Z");
+		assertThatLock("export").hasFailedWith(LockLostException.class);
+		then(this.ledgers).should(never()).write("export");
+	}
+
+	@Test
+	void jobThatIsNotRecordedIsNotPaused(Fleet fleet) {
+		TestLocks locks = fleet.bean(0, TestLocks.class);
+		for (String key : List.of("unknown", "export")) {
+			assertThatIllegalArgumentException().isThrownBy(() -> locks.pause(key))
+				.withMessageContaining("the ledger records no method with that key");
+			assertThatIllegalArgumentException().isThrownBy(() -> locks.resume(key))
+				.withMessageContaining("the ledger records no method with that key");
+		}
+	}
+
+	@Test
+	void frozenInstanceIsNotStopped(Fleet fleet) {
+		fleet.freeze(1);
+		assertThatIllegalStateException().isThrownBy(() -> fleet.stop(1)).withMessageContaining("it is frozen");
+		assertThatIllegalStateException().isThrownBy(() -> fleet.freeze(1)).withMessageContaining("is frozen already");
+	}
+
+	@Test
+	void timeWithoutOffsetIsRefused(Fleet fleet) {
+		assertThatIllegalArgumentException().isThrownBy(() -> fleet.advanceTo("2026-10-24T01:10:00"))
+			.withMessageContaining("with an offset or a zone, and is '2026-10-24T01:10:00'");
 	}
 
 	@Test
