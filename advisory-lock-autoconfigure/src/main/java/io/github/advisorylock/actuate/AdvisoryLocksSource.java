@@ -61,15 +61,57 @@ import org.springframework.util.Assert;
  *
  * @since 0.1.0
  */
-public record AdvisoryLocksSource(String name, GuardedApplication application, LockMonitor monitor,
-		JobRegistry registry, CallCounter counter, Sanitizer sanitizer,
-		Supplier<? extends @Nullable LockSession> session, Supplier<Map<String, AdvisoryLocksSource>> others) {
+public class AdvisoryLocksSource {
 
 	private static final int RUNS = 60;
 
 	private static final int LATEST_KEYS = 5;
 
 	private static final int MOST_INSTANCES = 50;
+
+	private final String name;
+
+	private final GuardedApplication application;
+
+	private final LockMonitor monitor;
+
+	private final JobRegistry registry;
+
+	private final CallCounter counter;
+
+	private final Sanitizer sanitizer;
+
+	private final Supplier<? extends @Nullable LockSession> session;
+
+	private final Supplier<Map<String, AdvisoryLocksSource>> others;
+
+	private final TimeLimit limit;
+
+	/**
+	 * Create a source.
+	 * @param name the name of the database's transaction manager
+	 * @param application what this instance guards
+	 * @param monitor looks at locks
+	 * @param registry knows what is recorded
+	 * @param counter knows how the calls of this instance ended
+	 * @param sanitizer hides values
+	 * @param session counts the members, {@code null} where there is none
+	 * @param others the sources of further databases, by the names of their transaction
+	 * managers
+	 */
+	public AdvisoryLocksSource(String name, GuardedApplication application, LockMonitor monitor, JobRegistry registry,
+			CallCounter counter, Sanitizer sanitizer, Supplier<? extends @Nullable LockSession> session,
+			Supplier<Map<String, AdvisoryLocksSource>> others) {
+		this.name = name;
+		this.application = application;
+		this.monitor = monitor;
+		this.registry = registry;
+		this.counter = counter;
+		this.sanitizer = sanitizer;
+		this.session = session;
+		this.others = others;
+		this.limit = new TimeLimit(application.threads());
+	}
 
 	/**
 	 * Return the sources of all databases by transaction manager, this one first.
@@ -237,7 +279,7 @@ public record AdvisoryLocksSource(String name, GuardedApplication application, L
 	}
 
 	private <T extends @Nullable Object> T ask(Supplier<T> question) {
-		return new TimeLimit(this.application.threads()).ask(question, this.monitor::ping);
+		return this.limit.ask(question, this.monitor::ping);
 	}
 
 	private String instance() {

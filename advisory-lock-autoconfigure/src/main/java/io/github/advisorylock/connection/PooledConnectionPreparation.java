@@ -33,7 +33,17 @@ import org.springframework.util.StringUtils;
  *
  * @since 0.1.0
  */
-public record PooledConnectionPreparation(Supplier<LockSessionSettings> settings) implements BeanPostProcessor {
+public final class PooledConnectionPreparation implements BeanPostProcessor {
+
+	private final Supplier<LockSessionSettings> settings;
+
+	/**
+	 * Create a post-processor.
+	 * @param settings within which time a vanished client is to be noticed
+	 */
+	public PooledConnectionPreparation(Supplier<LockSessionSettings> settings) {
+		this.settings = settings;
+	}
 
 	@Override
 	public Object postProcessBeforeInitialization(Object bean, String beanName) {

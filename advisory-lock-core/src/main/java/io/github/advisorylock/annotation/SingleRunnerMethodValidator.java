@@ -30,7 +30,17 @@ import org.springframework.transaction.interceptor.TransactionAttribute;
 /**
  * Finds annotated methods that could not do what their annotation says.
  */
-record SingleRunnerMethodValidator(AnnotatedMethods annotated) {
+final class SingleRunnerMethodValidator {
+
+	private final AnnotatedMethods annotated;
+
+	/**
+	 * Create a check.
+	 * @param annotated knows which methods are annotated
+	 */
+	SingleRunnerMethodValidator(AnnotatedMethods annotated) {
+		this.annotated = annotated;
+	}
 
 	/**
 	 * Check a method.

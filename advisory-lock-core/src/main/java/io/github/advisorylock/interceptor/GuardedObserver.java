@@ -60,7 +60,7 @@ final class GuardedObserver implements SingleRunnerObserver {
 			}
 			return available.observe(operation, key);
 		}, Call.UNOBSERVED);
-		return (call != Call.UNOBSERVED) ? new GuardedCall(this, call) : call;
+		return (call != Call.UNOBSERVED) ? new GuardedCall(call) : call;
 	}
 
 	private void guarded(Runnable observation) {
@@ -96,17 +96,23 @@ final class GuardedObserver implements SingleRunnerObserver {
 	/**
 	 * A call whose observer may fail.
 	 */
-	private record GuardedCall(GuardedObserver observer, Call call) implements Call {
+	private final class GuardedCall implements Call {
+
+		private final Call call;
+
+		private GuardedCall(Call call) {
+			this.call = call;
+		}
 
 		@Override
 		public Work begin(LockContext lock) {
-			Work work = this.observer.guarded(() -> this.call.begin(lock), Work.UNOBSERVED);
-			return (work != Work.UNOBSERVED) ? () -> this.observer.guarded(work::close) : work;
+			Work work = guarded(() -> this.call.begin(lock), Work.UNOBSERVED);
+			return (work != Work.UNOBSERVED) ? () -> guarded(work::close) : work;
 		}
 
 		@Override
 		public void end(@Nullable LockOutcome outcome, @Nullable Throwable failure) {
-			this.observer.guarded(() -> this.call.end(outcome, failure));
+			guarded(() -> this.call.end(outcome, failure));
 		}
 
 	}

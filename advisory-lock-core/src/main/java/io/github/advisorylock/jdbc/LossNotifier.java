@@ -44,17 +44,8 @@ import org.jspecify.annotations.Nullable;
  * operator wants that. A lock that was handed over to its holder is released. A run has
  * its lock until it ends, and is helped to: it does not notice an interrupt while it
  * waits for the server, so its statement is cancelled.
- *
- * @param whenLost what happens to threads that run under a lost lock
- * @param database the name of the database, where there are several
- * @param eventPublisher is given a {@link LockLostEvent} for each lock that is lost
- * @param release releases later what was handed over to a holder
- * @param cancelStatement cancels later the statement that a run waits for, and returns
- * what waits for the answer
  */
-record LossNotifier(WhenLost whenLost, @Nullable String database, Consumer<Object> eventPublisher,
-		Consumer<Hold> release, Function<Hold, Runnable> cancelStatement, LockScheduler notifier, LockScheduler timer,
-		Executor workers) implements AutoCloseable {
+final class LossNotifier implements AutoCloseable {
 
 	/**
 	 * A run that notices its interrupt is over by then, and what its transaction asks the
@@ -62,14 +53,42 @@ record LossNotifier(WhenLost whenLost, @Nullable String database, Consumer<Objec
 	 */
 	private static final Duration TIME_TO_NOTICE = Duration.ofMillis(200);
 
+	private final LockScheduler notifier;
+
+	private final LockScheduler timer;
+
+	private final Executor workers;
+
+	private final WhenLost whenLost;
+
+	private final @Nullable String database;
+
+	private final Consumer<Object> eventPublisher;
+
+	private final Consumer<Hold> release;
+
+	private final Function<Hold, Runnable> cancelStatement;
+
 	/**
 	 * Create it.
+	 * @param whenLost what happens to threads that run under a lost lock
+	 * @param database the name of the database, where there are several
+	 * @param eventPublisher is given a {@link LockLostEvent} for each lock that is lost
+	 * @param release releases later what was handed over to a holder
+	 * @param cancelStatement cancels later the statement that a run waits for, and
+	 * returns what waits for the answer
 	 * @param threads has the timer, and the workers by which everybody is told
 	 */
 	LossNotifier(WhenLost whenLost, @Nullable String database, Consumer<Object> eventPublisher, Consumer<Hold> release,
 			Function<Hold, Runnable> cancelStatement, LockScheduler.Threads threads) {
-		this(whenLost, database, eventPublisher, release, cancelStatement, LockScheduler.inTurn(threads),
-				LockScheduler.onTimer(threads), threads.workers());
+		this.whenLost = whenLost;
+		this.database = database;
+		this.eventPublisher = eventPublisher;
+		this.release = release;
+		this.cancelStatement = cancelStatement;
+		this.notifier = LockScheduler.inTurn(threads);
+		this.timer = LockScheduler.onTimer(threads);
+		this.workers = threads.workers();
 	}
 
 	/**

@@ -200,7 +200,7 @@ public class PostgresAdvisoryLockTemplate implements TwoPhaseLockOperations {
 	 * @return what takes locks for requests that name it
 	 */
 	public TwoPhaseLockOperations with(PlatformTransactionManager manager) {
-		return new Named(this, (manager == this.transactionManager) ? this.transactionScope
+		return new Named((manager == this.transactionManager) ? this.transactionScope
 				: this.transactionScope.with(manager, new TransactionCoverage(this.target, manager)));
 	}
 
@@ -381,23 +381,28 @@ public class PostgresAdvisoryLockTemplate implements TwoPhaseLockOperations {
 	/**
 	 * Takes locks for requests that name a manager.
 	 */
-	private record Named(PostgresAdvisoryLockTemplate template,
-			TransactionScope transactions) implements TwoPhaseLockOperations {
+	private final class Named implements TwoPhaseLockOperations {
+
+		private final TransactionScope transactions;
+
+		private Named(TransactionScope transactions) {
+			this.transactions = transactions;
+		}
 
 		@Override
 		public <T extends @Nullable Object, X extends Exception> LockResult<T> execute(LockRequest request,
 				LockCallback<T, X> action) throws X {
-			return this.template.execute(request, action, this.transactions);
+			return PostgresAdvisoryLockTemplate.this.execute(request, action, this.transactions);
 		}
 
 		@Override
 		public Admission admit(LockRequest request) {
-			return this.template.admit(request, this.transactions);
+			return PostgresAdvisoryLockTemplate.this.admit(request, this.transactions);
 		}
 
 		@Override
 		public Optional<HeldLock> tryAcquire(LockRequest request) {
-			return this.template.tryAcquireHere(request);
+			return tryAcquireHere(request);
 		}
 
 	}
