@@ -21,7 +21,7 @@ import java.util.Collection;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
-import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CopyOnWriteArraySet;
 
 import io.github.advisorylock.LeaderElection;
 import io.github.advisorylock.annotation.AnnotatedMethods;
@@ -46,7 +46,12 @@ import org.springframework.util.function.SingletonSupplier;
  */
 public class LeaderOnlyMethods extends AnnotatedMethods implements SmartInitializingSingleton {
 
-	private final List<LeaderOnlyMethod> methods = new CopyOnWriteArrayList<>();
+	private final Set<LeaderOnlyMethod> methods = new CopyOnWriteArraySet<>();
+
+	/**
+	 * Those too of beans that may be made later.
+	 */
+	private final Set<LeaderOnlyMethod> examined = new CopyOnWriteArraySet<>();
 
 	private final ObjectProvider<LeaderElection> election;
 
@@ -129,12 +134,7 @@ public class LeaderOnlyMethods extends AnnotatedMethods implements SmartInitiali
 
 	@Override
 	protected void register(String beanName, Class<?> targetClass, Collection<Method> found) {
-		for (Method method : found) {
-			LeaderOnlyMethod registered = create(beanName, targetClass, method);
-			if (!this.methods.contains(registered)) {
-				this.methods.add(registered);
-			}
-		}
+		found.forEach((method) -> this.methods.add(create(beanName, targetClass, method)));
 	}
 
 	@Override
@@ -147,7 +147,10 @@ public class LeaderOnlyMethods extends AnnotatedMethods implements SmartInitiali
 		checkReturnType(beanName, method);
 		LeaderOnlyInterceptor.Role role = role(beanName, method, targetClass);
 		checkShards(beanName, method, role.name(), role.shards());
-		return new LeaderOnlyMethod(beanName, method, role.name(), role.shards(), isCalledOnElection(beanName, method));
+		LeaderOnlyMethod created = new LeaderOnlyMethod(beanName, method, role.name(), role.shards(),
+				isCalledOnElection(beanName, method));
+		this.examined.add(created);
+		return created;
 	}
 
 	private void checkReturnType(String beanName, Method method) {
@@ -176,7 +179,7 @@ public class LeaderOnlyMethods extends AnnotatedMethods implements SmartInitiali
 							+ "' from each other, and the first of them would use up the tick",
 					"Remove it, or put it on a method that this one calls, with the shard in its key.", null);
 		}
-		for (LeaderOnlyMethod other : this.methods) {
+		for (LeaderOnlyMethod other : this.examined) {
 			if (other.role().equals(role) && other.shards() != shards) {
 				throw invalid(beanName, method,
 						"is unusable: attribute 'shards' of role '" + role + "' is " + shards + ", and "

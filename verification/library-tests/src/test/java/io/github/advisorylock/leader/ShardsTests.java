@@ -410,6 +410,15 @@ class ShardsTests {
 			.run((context) -> assertThat(context).getFailure().rootCause().hasMessageContaining(problem));
 	}
 
+	@Test
+	void numbersOfBeansThatAreMadeLateAreCompared() {
+		LockContextRunner.create()
+			.withBean("jobs", Jobs.class, Jobs::new, (definition) -> definition.setLazyInit(true))
+			.withBean("two", Undivided.class, Undivided::new, (definition) -> definition.setLazyInit(true))
+			.run((context) -> assertThat(context).getFailure()
+				.hasMessageContaining("role 'outbox' is 0, and " + SHARDS + " on method 'relay' of bean 'jobs'"));
+	}
+
 	static Stream<Arguments> wrongUseFailsAtStart() {
 		return Stream.of(Arguments.of(TooMany.class, "attribute 'shards' is 65"),
 				Arguments.of(Result.class, "must return nothing"), Arguments.of(Two.class, "of role 'outbox' is "),
@@ -518,6 +527,14 @@ class ShardsTests {
 		@LeaderOnly(value = "outbox", shards = 2)
 		String run() {
 			return "done";
+		}
+
+	}
+
+	static class Undivided {
+
+		@LeaderOnly("outbox")
+		void run() {
 		}
 
 	}
