@@ -7,9 +7,9 @@
 postgres_image=postgres:local
 # Where the whole suite would tell nothing new: those of the packages with SQL or threads of their own, those of neither
 # documents nor architecture, and those of what a version of Spring is seen in
-tests_of_sql=$(printf 'io/github/advisorylock/%s/*Tests,' actuate doctor integration jdbc leader ledger monitor shedlock)
+tests_of_sql=$(printf 'io/github/advisorylock/%s/*Tests,' actuate doctor integration jdbc leader ledger/jdbc monitor shedlock)
 tests_of_library='io/github/advisorylock/**/*Tests,!io/github/advisorylock/documentation/*Tests,!io/github/advisorylock/architecture/*Tests'
-tests_of_spring_boot="$tests_of_library$(printf ',!io/github/advisorylock/%s/*Tests' doctor jdbc leader ledger monitor shedlock simulation)"
+tests_of_spring_boot="$tests_of_library$(printf ',!io/github/advisorylock/%s/*Tests' doctor jdbc leader ledger/jdbc monitor shedlock simulation)"
 # Which take long for what they show beside the other tests of the page
 browser_at_night=(FleetViewsBrowserTests HolderActionsBrowserTests KilledInstanceBrowserTests ManyJobsBrowserTests
   ScreenshotsBrowserTests TwoClicksBrowserTests)

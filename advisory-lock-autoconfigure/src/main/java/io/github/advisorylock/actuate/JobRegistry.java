@@ -35,7 +35,7 @@ import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.RunDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.ScheduleDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.TickDescriptor;
 import io.github.advisorylock.jdbc.Run;
-import io.github.advisorylock.ledger.PostgresAdvisoryLockLedger;
+import io.github.advisorylock.ledger.jdbc.PostgresAdvisoryLockLedger;
 import io.github.advisorylock.monitor.LockNumber;
 import org.jspecify.annotations.Nullable;
 

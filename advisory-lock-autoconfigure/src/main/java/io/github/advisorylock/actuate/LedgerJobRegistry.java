@@ -36,12 +36,12 @@ import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.RescheduledDescrip
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.RunDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.TickDescriptor;
 import io.github.advisorylock.actuate.JobRegistry.RecordedJob;
-import io.github.advisorylock.ledger.JobName;
-import io.github.advisorylock.ledger.JobRepository;
-import io.github.advisorylock.ledger.KnownInstance;
 import io.github.advisorylock.ledger.LedgerJob;
 import io.github.advisorylock.ledger.LedgerRun;
-import io.github.advisorylock.ledger.PostgresAdvisoryLockLedger;
+import io.github.advisorylock.ledger.jdbc.JobName;
+import io.github.advisorylock.ledger.jdbc.JobRepository;
+import io.github.advisorylock.ledger.jdbc.KnownInstance;
+import io.github.advisorylock.ledger.jdbc.PostgresAdvisoryLockLedger;
 import io.github.advisorylock.monitor.LockNumber;
 import org.jspecify.annotations.Nullable;
 
@@ -173,7 +173,7 @@ public class LedgerJobRegistry extends JobRegistry {
 		return describe(repository().ask(lock.entry(), wake, (answers) -> enough.test(describe(answers)), patience));
 	}
 
-	private static List<RemoteStack> describe(List<LedgerRun.Answer> answers) {
+	private static List<RemoteStack> describe(List<KnownInstance.Answer> answers) {
 		return answers.stream().map((answer) -> new RemoteStack(answer.instance(), answer.stack())).toList();
 	}
 

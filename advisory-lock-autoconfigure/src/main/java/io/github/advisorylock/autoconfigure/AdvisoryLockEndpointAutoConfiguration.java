@@ -42,7 +42,7 @@ import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
 import io.github.advisorylock.jdbc.Run;
 import io.github.advisorylock.jdbc.thread.LockScheduler;
 import io.github.advisorylock.leader.LeaderOnlyMethods;
-import io.github.advisorylock.ledger.PostgresAdvisoryLockLedger;
+import io.github.advisorylock.ledger.jdbc.PostgresAdvisoryLockLedger;
 import io.github.advisorylock.monitor.LockMonitor;
 
 import org.springframework.beans.factory.ObjectProvider;

@@ -38,10 +38,10 @@ import io.github.advisorylock.database.LockDatabases;
 import io.github.advisorylock.jdbc.thread.LockScheduler;
 import io.github.advisorylock.leader.LeaderOnlyMethods;
 import io.github.advisorylock.ledger.AdvisoryLockLedger;
-import io.github.advisorylock.ledger.InstancePresence;
-import io.github.advisorylock.ledger.LedgerLifecycle;
-import io.github.advisorylock.ledger.LedgerSettings;
-import io.github.advisorylock.ledger.PostgresAdvisoryLockLedger;
+import io.github.advisorylock.ledger.jdbc.InstancePresence;
+import io.github.advisorylock.ledger.jdbc.LedgerLifecycle;
+import io.github.advisorylock.ledger.jdbc.LedgerSettings;
+import io.github.advisorylock.ledger.jdbc.PostgresAdvisoryLockLedger;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.factory.BeanFactoryUtils;

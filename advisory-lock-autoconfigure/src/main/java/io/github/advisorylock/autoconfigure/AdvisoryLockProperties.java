@@ -466,7 +466,7 @@ public record AdvisoryLockProperties(@DefaultValue("true") boolean enabled, @Nul
 			@DefaultValue KeepRuns keepRuns, @DefaultValue("true") boolean instances) {
 
 		private static final boolean PRESENT = ClassUtils.isPresent(
-				"io.github.advisorylock.ledger.PostgresAdvisoryLockLedger",
+				"io.github.advisorylock.ledger.jdbc.PostgresAdvisoryLockLedger",
 				AdvisoryLockProperties.class.getClassLoader());
 
 		LedgerUse use() {

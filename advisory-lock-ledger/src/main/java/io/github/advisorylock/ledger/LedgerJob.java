@@ -16,7 +16,6 @@
 
 package io.github.advisorylock.ledger;
 
-import java.time.Duration;
 import java.time.Instant;
 
 import org.jspecify.annotations.Nullable;
@@ -52,25 +51,6 @@ public record LedgerJob(String namespace, String key, Instant firstSeenAt, @Null
 		@Nullable Long fencingToken, @Nullable Instant pausedAt, @Nullable String pausedBy,
 		@Nullable String pausedReason, @Nullable Instant resumedAt, @Nullable Instant openTick, int attempts,
 		@Nullable Instant retryAt, boolean pausedWithAll, int failures, @Nullable Instant nextAt, boolean givenUp) {
-
-	/**
-	 * How much later than the clock of the database a tick may be: the clocks of
-	 * instances differ.
-	 */
-	static final Duration MOST_AHEAD = Duration.ofMinutes(1);
-
-	/**
-	 * How long a tick that failed waits at most for its next attempt.
-	 */
-	static final Duration LONGEST_BACK_OFF = Duration.ofMinutes(12);
-
-	/**
-	 * Return a time unless it is later than now by more than clocks differ: that was
-	 * written when a clock was wrong, and decides nothing.
-	 */
-	static @Nullable Instant past(@Nullable Instant time, Instant now) {
-		return (time == null || time.isAfter(now.plus(MOST_AHEAD))) ? null : time;
-	}
 
 	/**
 	 * Return whether the key is paused.

@@ -19,7 +19,6 @@ package io.github.advisorylock.ledger;
 import java.time.Instant;
 
 import io.github.advisorylock.LockScope;
-import io.github.advisorylock.jdbc.Run;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -51,16 +50,6 @@ public record LedgerRun(long id, String namespace, String key, @Nullable Instant
 		String instance, long fencingToken, Instant startedAt, @Nullable Instant finishedAt, @Nullable Outcome outcome,
 		@Nullable String error, @Nullable String errorClass, @Nullable String traceId, @Nullable String stackTrace,
 		@Nullable String hangStack) {
-
-	/**
-	 * What an instance does under a lock.
-	 *
-	 * @param instance the instance
-	 * @param stack what it does
-	 */
-	public record Answer(String instance, Run.Stack stack) {
-
-	}
 
 	/**
 	 * How a recorded run ended.
@@ -120,7 +109,7 @@ public record LedgerRun(long id, String namespace, String key, @Nullable Instant
 		/**
 		 * Describe the failure of a run whose transaction is committed nevertheless.
 		 */
-		static Failure committed(Throwable failure) {
+		public static Failure committed(Throwable failure) {
 			Failure described = of(failure);
 			String end = ", and its transaction was committed";
 			String text = bounded(described.text(), LONGEST_TEXT - end.length() - "ended with ".length());

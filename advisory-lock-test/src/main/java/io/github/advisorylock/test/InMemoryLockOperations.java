@@ -35,7 +35,7 @@ import io.github.advisorylock.LockScope;
 import io.github.advisorylock.annotation.SingleRunnerSettings;
 import io.github.advisorylock.autoconfigure.AdvisoryLockProperties;
 import io.github.advisorylock.jdbc.LockSessionSettings;
-import io.github.advisorylock.ledger.JobName;
+import io.github.advisorylock.ledger.jdbc.JobName;
 import io.github.advisorylock.support.RequestDetail;
 import io.github.advisorylock.support.TwoPhaseLockOperations;
 import org.jspecify.annotations.Nullable;

@@ -14,7 +14,7 @@
  * limitations under the License.
  */
 
-package io.github.advisorylock.ledger;
+package io.github.advisorylock.ledger.jdbc;
 
 import java.time.Instant;
 import java.util.ArrayList;
@@ -30,6 +30,7 @@ import io.github.advisorylock.LockLostException;
 import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.interceptor.CronTicks;
 import io.github.advisorylock.jdbc.thread.LockScheduler;
+import io.github.advisorylock.ledger.LedgerRun;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;

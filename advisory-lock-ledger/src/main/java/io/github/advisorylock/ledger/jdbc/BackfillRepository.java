@@ -14,7 +14,7 @@
  * limitations under the License.
  */
 
-package io.github.advisorylock.ledger;
+package io.github.advisorylock.ledger.jdbc;
 
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -24,6 +24,8 @@ import java.time.ZoneOffset;
 import java.util.Optional;
 import java.util.function.Supplier;
 
+import io.github.advisorylock.ledger.LedgerJob;
+import io.github.advisorylock.ledger.LedgerRun;
 import org.jspecify.annotations.Nullable;
 
 /**

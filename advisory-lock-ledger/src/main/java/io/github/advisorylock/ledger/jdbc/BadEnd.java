@@ -14,11 +14,12 @@
  * limitations under the License.
  */
 
-package io.github.advisorylock.ledger;
+package io.github.advisorylock.ledger.jdbc;
 
 import java.util.function.BooleanSupplier;
 
 import io.github.advisorylock.jdbc.Hold;
+import io.github.advisorylock.ledger.LedgerRun;
 
 import org.springframework.jdbc.core.namedparam.MapSqlParameterSource;
 

@@ -14,7 +14,7 @@
  * limitations under the License.
  */
 
-package io.github.advisorylock.ledger;
+package io.github.advisorylock.ledger.jdbc;
 
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -37,6 +37,8 @@ import java.util.stream.Stream;
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.LockScope;
 import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
+import io.github.advisorylock.ledger.LedgerJob;
+import io.github.advisorylock.ledger.LedgerRun;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.jdbc.core.RowMapper;
@@ -94,7 +96,7 @@ public class JobRepository {
 	 * @param patience how long to wait for these
 	 * @return what was answered until then
 	 */
-	public List<LedgerRun.Answer> ask(String lock, Runnable wake, Predicate<List<LedgerRun.Answer>> enough,
+	public List<KnownInstance.Answer> ask(String lock, Runnable wake, Predicate<List<KnownInstance.Answer>> enough,
 			Duration patience) {
 		return this.questions.ask(lock, wake, enough, patience);
 	}

@@ -14,7 +14,7 @@
  * limitations under the License.
  */
 
-package io.github.advisorylock.ledger;
+package io.github.advisorylock.ledger.jdbc;
 
 /**
  * The SQL of what is read about jobs, their runs and instances, and of what instances say

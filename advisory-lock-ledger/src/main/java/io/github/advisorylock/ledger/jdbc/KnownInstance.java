@@ -14,12 +14,13 @@
  * limitations under the License.
  */
 
-package io.github.advisorylock.ledger;
+package io.github.advisorylock.ledger.jdbc;
 
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 
+import io.github.advisorylock.jdbc.Run;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -75,6 +76,16 @@ public record KnownInstance(String namespace, String instance, State state, Inst
 	 * @param since since when it leads, {@code null} if it does not
 	 */
 	public record Role(String name, @Nullable Long term, @Nullable Instant since) {
+
+	}
+
+	/**
+	 * What an instance does under a lock.
+	 *
+	 * @param instance the instance
+	 * @param stack what it does
+	 */
+	public record Answer(String instance, Run.Stack stack) {
 
 	}
 

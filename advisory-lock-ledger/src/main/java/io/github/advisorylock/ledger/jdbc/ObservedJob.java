@@ -14,10 +14,11 @@
  * limitations under the License.
  */
 
-package io.github.advisorylock.ledger;
+package io.github.advisorylock.ledger.jdbc;
 
 import java.time.Instant;
 
+import io.github.advisorylock.ledger.LedgerJob;
 import org.jspecify.annotations.Nullable;
 
 /**

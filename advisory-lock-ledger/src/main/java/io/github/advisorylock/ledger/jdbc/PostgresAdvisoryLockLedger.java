@@ -14,7 +14,7 @@
  * limitations under the License.
  */
 
-package io.github.advisorylock.ledger;
+package io.github.advisorylock.ledger.jdbc;
 
 import java.time.Duration;
 import java.time.Instant;
@@ -43,6 +43,14 @@ import io.github.advisorylock.jdbc.RunLedger;
 import io.github.advisorylock.jdbc.RunLedger.RunRecord;
 import io.github.advisorylock.jdbc.thread.LockScheduler;
 import io.github.advisorylock.jdbc.thread.SafeTask;
+import io.github.advisorylock.ledger.AdvisoryLockLedger;
+import io.github.advisorylock.ledger.JobForgottenEvent;
+import io.github.advisorylock.ledger.JobPausedEvent;
+import io.github.advisorylock.ledger.JobRescheduledEvent;
+import io.github.advisorylock.ledger.JobResumedEvent;
+import io.github.advisorylock.ledger.JobTickRetriedEvent;
+import io.github.advisorylock.ledger.LedgerJob;
+import io.github.advisorylock.ledger.LedgerRun;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;

@@ -14,7 +14,7 @@
  * limitations under the License.
  */
 
-package io.github.advisorylock.ledger;
+package io.github.advisorylock.ledger.jdbc;
 
 import java.sql.SQLException;
 import java.sql.Types;
@@ -41,6 +41,7 @@ import io.github.advisorylock.jdbc.Run;
 import io.github.advisorylock.jdbc.RunLedger.RunRecord;
 import io.github.advisorylock.jdbc.thread.DeferredInterrupt;
 import io.github.advisorylock.jdbc.thread.SafeTask;
+import io.github.advisorylock.ledger.LedgerRun;
 import io.github.advisorylock.support.RequestDetail;
 import io.github.advisorylock.support.RequestDetail.KeptResult;
 import io.github.advisorylock.support.RequestDetail.Retries;

@@ -14,7 +14,7 @@
  * limitations under the License.
  */
 
-package io.github.advisorylock.ledger;
+package io.github.advisorylock.ledger.jdbc;
 
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -31,7 +31,7 @@ import java.util.function.Supplier;
 
 import io.github.advisorylock.jdbc.Hold;
 import io.github.advisorylock.jdbc.Run;
-import io.github.advisorylock.ledger.LedgerRun.Answer;
+import io.github.advisorylock.ledger.jdbc.KnownInstance.Answer;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.jdbc.core.namedparam.NamedParameterJdbcOperations;

@@ -14,7 +14,7 @@
  * limitations under the License.
  */
 
-package io.github.advisorylock.ledger;
+package io.github.advisorylock.ledger.jdbc;
 
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -31,6 +31,7 @@ import java.util.function.Supplier;
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.jdbc.Hold;
+import io.github.advisorylock.ledger.LedgerRun;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;

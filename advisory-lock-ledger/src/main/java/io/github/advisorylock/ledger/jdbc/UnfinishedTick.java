@@ -14,7 +14,7 @@
  * limitations under the License.
  */
 
-package io.github.advisorylock.ledger;
+package io.github.advisorylock.ledger.jdbc;
 
 import java.time.Duration;
 import java.time.Instant;
@@ -24,6 +24,7 @@ import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.annotation.SingleRunnerMethod;
 import io.github.advisorylock.interceptor.LedgerOperation;
 import io.github.advisorylock.jdbc.thread.LockScheduler;
+import io.github.advisorylock.ledger.LedgerJob;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -31,6 +32,17 @@ import org.jspecify.annotations.Nullable;
  * instance knows.
  */
 final class UnfinishedTick {
+
+	/**
+	 * How much later than the clock of the database a tick may be: the clocks of
+	 * instances differ.
+	 */
+	static final Duration MOST_AHEAD = Duration.ofMinutes(1);
+
+	/**
+	 * How long a tick that failed waits at most for its next attempt.
+	 */
+	private static final Duration LONGEST_BACK_OFF = Duration.ofMinutes(12);
 
 	private static final int MOST_DOUBLINGS = 7;
 
@@ -137,13 +149,13 @@ final class UnfinishedTick {
 	}
 
 	private boolean isSettled(@Nullable LedgerJob job, Instant clock) {
-		Instant openTick = (job != null) ? LedgerJob.past(job.openTick(), clock) : null;
+		Instant openTick = (job != null) ? past(job.openTick(), clock) : null;
 		if (openTick != null && openTick.isAfter(this.time)) {
 			// by an instance whose clock is ahead: only the latest tick is made up for
 			return true;
 		}
-		Instant lastTick = (job != null) ? LedgerJob.past(job.lastTick(), clock) : null;
-		Instant firstSeen = (job != null) ? LedgerJob.past(job.firstSeenAt(), clock) : null;
+		Instant lastTick = (job != null) ? past(job.lastTick(), clock) : null;
+		Instant firstSeen = (job != null) ? past(job.firstSeenAt(), clock) : null;
 		if (lastTick != null) {
 			return !this.time.isAfter(lastTick);
 		}
@@ -160,11 +172,11 @@ final class UnfinishedTick {
 		LedgerJob job = observed.job();
 		Duration pause = Duration.between(observed.clock(), this.time);
 		Instant retry = (job != null && this.time.equals(job.openTick()))
-				? LedgerJob.past(job.retryAt(), observed.clock().plus(LedgerJob.LONGEST_BACK_OFF)) : null;
+				? past(job.retryAt(), observed.clock().plus(LONGEST_BACK_OFF)) : null;
 		if (retry != null) {
 			pause = longer(pause, Duration.between(observed.clock(), retry));
 		}
-		Instant start = (job != null) ? LedgerJob.past(job.lastStartedAt(), observed.clock()) : null;
+		Instant start = (job != null) ? past(job.lastStartedAt(), observed.clock()) : null;
 		if (start != null && operation.minInterval() != null) {
 			pause = longer(pause, operation.minInterval().minus(Duration.between(start, observed.clock())));
 		}
@@ -175,6 +187,14 @@ final class UnfinishedTick {
 
 	private Duration untilEnd(Instant clock) {
 		return this.window.minus(Duration.between(this.time, clock));
+	}
+
+	/**
+	 * Return a time unless it is later than now by more than clocks differ: that was
+	 * written when a clock was wrong, and decides nothing.
+	 */
+	private static @Nullable Instant past(@Nullable Instant time, Instant now) {
+		return (time == null || time.isAfter(now.plus(MOST_AHEAD))) ? null : time;
 	}
 
 	private static Duration longer(Duration one, Duration other) {

@@ -14,7 +14,7 @@
  * limitations under the License.
  */
 
-package io.github.advisorylock.ledger;
+package io.github.advisorylock.ledger.jdbc;
 
 import java.time.Duration;
 import java.time.Instant;

@@ -29,8 +29,8 @@ import io.github.advisorylock.annotation.LeaderOnly;
 import io.github.advisorylock.annotation.Once;
 import io.github.advisorylock.annotation.SingleRunner;
 import io.github.advisorylock.jdbc.LockSession;
-import io.github.advisorylock.ledger.JobName;
-import io.github.advisorylock.ledger.PostgresAdvisoryLockLedger;
+import io.github.advisorylock.ledger.jdbc.JobName;
+import io.github.advisorylock.ledger.jdbc.PostgresAdvisoryLockLedger;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.factory.ObjectProvider;

@@ -21,7 +21,7 @@ import java.util.List;
 import java.util.Objects;
 
 import io.github.advisorylock.ledger.AdvisoryLockLedger;
-import io.github.advisorylock.ledger.LedgerLifecycle;
+import io.github.advisorylock.ledger.jdbc.LedgerLifecycle;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.factory.ObjectProvider;

@@ -39,7 +39,7 @@ import io.github.advisorylock.LockInstance;
 import io.github.advisorylock.LockScope;
 import io.github.advisorylock.annotation.Once;
 import io.github.advisorylock.annotation.SingleRunner;
-import io.github.advisorylock.ledger.PostgresAdvisoryLockLedger;
+import io.github.advisorylock.ledger.jdbc.PostgresAdvisoryLockLedger;
 import io.github.advisorylock.testsupport.ForeignSession;
 import io.github.advisorylock.testsupport.TestPostgres;
 import org.jspecify.annotations.Nullable;

@@ -28,7 +28,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 
 import io.github.advisorylock.annotation.SingleRunner;
 import io.github.advisorylock.ledger.JobRescheduledEvent;
-import io.github.advisorylock.ledger.PostgresAdvisoryLockLedger;
+import io.github.advisorylock.ledger.jdbc.PostgresAdvisoryLockLedger;
 import io.github.advisorylock.testsupport.TestPostgres;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;

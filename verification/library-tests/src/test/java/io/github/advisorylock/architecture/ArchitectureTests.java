@@ -161,6 +161,15 @@ class ArchitectureTests {
 				.and(DescribedPredicate.not(JavaClass.Predicates.type(JdbcUrl.class)))));
 	}
 
+	@Test
+	void promisedTypesOfLedgerKnowNothingOfItsRoom() {
+		check(noClasses().that()
+			.resideInAPackage(ROOT + ".ledger")
+			.should()
+			.dependOnClassesThat()
+			.resideInAnyPackage(ROOT + ".ledger.jdbc", ROOT + ".jdbc.."));
+	}
+
 	/**
 	 * Two are constants, which leave no trace where they are used; the driver creates the
 	 * third by its name.
@@ -168,7 +177,7 @@ class ArchitectureTests {
 	@Test
 	void typesOfRoomsAreHiddenUnlessTheyCross() {
 		assertThat(LIBRARY.stream()
-			.filter((type) -> type.getPackageName().startsWith(ROOT + ".jdbc."))
+			.filter((type) -> type.getPackageName().matches(".*\\.(jdbc\\..*|ledger\\.jdbc)"))
 			.filter((type) -> type.isTopLevelClass() && type.getModifiers().contains(JavaModifier.PUBLIC))
 			.filter((type) -> type.getDirectDependenciesToSelf()
 				.stream()

@@ -38,7 +38,7 @@ class LibrarySizeTests {
 	/**
 	 * Gets smaller, but for what a new feature adds.
 	 */
-	private static final int FILES_IN_PACKAGE = 46;
+	private static final int FILES_IN_PACKAGE = 38;
 
 	private static final int PUBLIC_TYPES = 150;
 

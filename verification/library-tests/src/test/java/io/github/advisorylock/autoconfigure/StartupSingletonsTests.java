@@ -25,7 +25,7 @@ import io.github.advisorylock.AdvisoryLockOperations;
 import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.annotation.Once;
 import io.github.advisorylock.annotation.SingleRunner;
-import io.github.advisorylock.ledger.LedgerLifecycle;
+import io.github.advisorylock.ledger.jdbc.LedgerLifecycle;
 import io.github.advisorylock.testsupport.ForeignSession;
 import io.github.advisorylock.testsupport.LockContextRunner;
 import org.awaitility.Awaitility;

@@ -33,7 +33,7 @@ import io.github.advisorylock.LeadershipGainedEvent;
 import io.github.advisorylock.LeadershipLostEvent;
 import io.github.advisorylock.LockContext;
 import io.github.advisorylock.LockScope;
-import io.github.advisorylock.ledger.SimulatedLedger;
+import io.github.advisorylock.ledger.jdbc.SimulatedLedger;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -26,7 +26,7 @@ import java.util.Objects;
 
 import io.github.advisorylock.interceptor.CronTicks;
 import io.github.advisorylock.jdbc.LockSession;
-import io.github.advisorylock.ledger.SimulatedSchedules;
+import io.github.advisorylock.ledger.jdbc.SimulatedSchedules;
 import org.jspecify.annotations.Nullable;
 
 /**

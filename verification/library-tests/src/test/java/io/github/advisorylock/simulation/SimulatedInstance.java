@@ -46,7 +46,7 @@ import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
 import io.github.advisorylock.jdbc.SimulatedThreads;
 import io.github.advisorylock.jdbc.thread.LockScheduler;
 import io.github.advisorylock.leader.PostgresLeaderElection;
-import io.github.advisorylock.ledger.SimulatedJobs;
+import io.github.advisorylock.ledger.jdbc.SimulatedJobs;
 import io.github.advisorylock.support.TwoPhaseLockOperations;
 import org.jspecify.annotations.Nullable;
 

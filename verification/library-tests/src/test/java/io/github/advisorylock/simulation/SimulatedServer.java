@@ -32,7 +32,7 @@ import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
-import io.github.advisorylock.ledger.SimulatedLedger;
+import io.github.advisorylock.ledger.jdbc.SimulatedLedger;
 import org.jspecify.annotations.Nullable;
 
 /**

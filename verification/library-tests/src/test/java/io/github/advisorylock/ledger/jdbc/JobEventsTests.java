@@ -14,7 +14,7 @@
  * limitations under the License.
  */
 
-package io.github.advisorylock.ledger;
+package io.github.advisorylock.ledger.jdbc;
 
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -23,6 +23,10 @@ import io.github.advisorylock.LockScope;
 import io.github.advisorylock.SingleRunnerFinishedEvent;
 import io.github.advisorylock.annotation.Once;
 import io.github.advisorylock.annotation.SingleRunner;
+import io.github.advisorylock.ledger.AdvisoryLockLedger;
+import io.github.advisorylock.ledger.JobForgottenEvent;
+import io.github.advisorylock.ledger.JobPausedEvent;
+import io.github.advisorylock.ledger.JobResumedEvent;
 import io.github.advisorylock.testsupport.LockContextRunner;
 import io.github.advisorylock.testsupport.TestPostgres;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;

@@ -14,7 +14,7 @@
  * limitations under the License.
  */
 
-package io.github.advisorylock.ledger;
+package io.github.advisorylock.ledger.jdbc;
 
 import java.net.ConnectException;
 import java.time.Duration;
@@ -23,6 +23,8 @@ import io.github.advisorylock.LockResult;
 import io.github.advisorylock.LockScope;
 import io.github.advisorylock.annotation.Once;
 import io.github.advisorylock.annotation.SingleRunner;
+import io.github.advisorylock.ledger.AdvisoryLockLedger;
+import io.github.advisorylock.ledger.LedgerJob;
 import io.github.advisorylock.testsupport.FreePort;
 import io.github.advisorylock.testsupport.LockContextRunner;
 import io.github.advisorylock.testsupport.TestPostgres;

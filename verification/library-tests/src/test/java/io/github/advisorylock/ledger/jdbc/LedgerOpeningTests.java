@@ -14,7 +14,7 @@
  * limitations under the License.
  */
 
-package io.github.advisorylock.ledger;
+package io.github.advisorylock.ledger.jdbc;
 
 import java.time.Duration;
 import java.util.List;
@@ -22,6 +22,7 @@ import java.util.List;
 import com.zaxxer.hikari.HikariDataSource;
 import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.LockScope;
+import io.github.advisorylock.ledger.LedgerJob;
 import io.github.advisorylock.testsupport.TestPostgres;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;

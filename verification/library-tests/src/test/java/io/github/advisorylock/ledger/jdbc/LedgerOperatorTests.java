@@ -14,7 +14,7 @@
  * limitations under the License.
  */
 
-package io.github.advisorylock.ledger;
+package io.github.advisorylock.ledger.jdbc;
 
 import java.time.Instant;
 import java.time.ZoneOffset;
@@ -26,6 +26,9 @@ import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.LockScope;
 import io.github.advisorylock.interceptor.CronTicks;
+import io.github.advisorylock.ledger.AdvisoryLockLedger;
+import io.github.advisorylock.ledger.LedgerJob;
+import io.github.advisorylock.ledger.LedgerRun;
 import io.github.advisorylock.testsupport.TestPostgres;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;

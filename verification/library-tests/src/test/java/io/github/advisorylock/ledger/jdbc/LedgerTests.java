@@ -14,7 +14,7 @@
  * limitations under the License.
  */
 
-package io.github.advisorylock.ledger;
+package io.github.advisorylock.ledger.jdbc;
 
 import java.time.Duration;
 
@@ -22,6 +22,7 @@ import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.LockScope;
 import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
+import io.github.advisorylock.ledger.LedgerRun;
 import io.github.advisorylock.support.RequestDetail.Recorded;
 import io.github.advisorylock.testsupport.TestPostgres;
 import org.junit.jupiter.api.extension.ExtendWith;

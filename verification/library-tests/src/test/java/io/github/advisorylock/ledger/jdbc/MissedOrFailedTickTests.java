@@ -14,7 +14,7 @@
  * limitations under the License.
  */
 
-package io.github.advisorylock.ledger;
+package io.github.advisorylock.ledger.jdbc;
 
 import java.time.Duration;
 import java.time.Instant;
@@ -29,6 +29,7 @@ import io.github.advisorylock.LockScope;
 import io.github.advisorylock.annotation.Once;
 import io.github.advisorylock.annotation.SingleRunner;
 import io.github.advisorylock.interceptor.PlannedTime;
+import io.github.advisorylock.ledger.AdvisoryLockLedger;
 import io.github.advisorylock.testsupport.LockContextRunner;
 import io.github.advisorylock.testsupport.Patience;
 import io.github.advisorylock.testsupport.SettableTicker;

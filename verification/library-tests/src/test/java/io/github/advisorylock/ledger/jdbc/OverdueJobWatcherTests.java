@@ -14,7 +14,7 @@
  * limitations under the License.
  */
 
-package io.github.advisorylock.ledger;
+package io.github.advisorylock.ledger.jdbc;
 
 import java.time.Duration;
 import java.time.Instant;
@@ -25,6 +25,7 @@ import java.time.temporal.ChronoUnit;
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.annotation.Once;
 import io.github.advisorylock.annotation.SingleRunner;
+import io.github.advisorylock.ledger.AdvisoryLockLedger;
 import io.github.advisorylock.log.LockLog;
 import io.github.advisorylock.testsupport.ForeignSession;
 import io.github.advisorylock.testsupport.LockContextRunner;

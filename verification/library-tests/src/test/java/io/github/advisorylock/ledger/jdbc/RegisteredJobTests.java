@@ -14,7 +14,7 @@
  * limitations under the License.
  */
 
-package io.github.advisorylock.ledger;
+package io.github.advisorylock.ledger.jdbc;
 
 import java.time.Instant;
 import java.time.ZoneOffset;
@@ -24,6 +24,8 @@ import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.annotation.Once;
 import io.github.advisorylock.annotation.SingleRunner;
 import io.github.advisorylock.interceptor.CronTicks;
+import io.github.advisorylock.ledger.AdvisoryLockLedger;
+import io.github.advisorylock.ledger.LedgerJob;
 import io.github.advisorylock.testsupport.LockContextRunner;
 import io.github.advisorylock.testsupport.TestPostgres;
 import org.junit.jupiter.api.BeforeEach;

@@ -14,7 +14,7 @@
  * limitations under the License.
  */
 
-package io.github.advisorylock.ledger;
+package io.github.advisorylock.ledger.jdbc;
 
 import java.util.List;
 import java.util.OptionalLong;
@@ -26,6 +26,7 @@ import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.annotation.LeaderOnly;
 import io.github.advisorylock.annotation.Once;
 import io.github.advisorylock.annotation.SingleRunner;
+import io.github.advisorylock.ledger.AdvisoryLockLedger;
 import io.github.advisorylock.testsupport.LockContextRunner;
 import org.junit.jupiter.api.Test;
 

@@ -14,7 +14,7 @@
  * limitations under the License.
  */
 
-package io.github.advisorylock.ledger;
+package io.github.advisorylock.ledger.jdbc;
 
 import java.time.Duration;
 import java.time.Instant;
@@ -33,6 +33,7 @@ import java.util.function.Predicate;
 import java.util.function.Supplier;
 import java.util.regex.Pattern;
 
+import io.github.advisorylock.ledger.LedgerJob;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -14,7 +14,7 @@
  * limitations under the License.
  */
 
-package io.github.advisorylock.ledger;
+package io.github.advisorylock.ledger.jdbc;
 
 import java.lang.reflect.Method;
 import java.time.Duration;
@@ -30,6 +30,7 @@ import io.github.advisorylock.interceptor.LedgerOperation;
 import io.github.advisorylock.interceptor.SingleRunnerOperation;
 import io.github.advisorylock.interceptor.SkippedValue;
 import io.github.advisorylock.jdbc.thread.LockScheduler;
+import io.github.advisorylock.ledger.LedgerJob;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.util.ReflectionUtils;
@@ -71,7 +72,7 @@ class UnfinishedTickTests {
 		this.job.givenUp = true;
 		this.job.openTick = TICK.plusSeconds(1);
 		assertThat(tick.judge(seen(NOW))).isEqualTo(UnfinishedTick.State.SETTLED);
-		this.job.openTick = NOW.plus(LedgerJob.MOST_AHEAD).plusSeconds(1);
+		this.job.openTick = NOW.plus(UnfinishedTick.MOST_AHEAD).plusSeconds(1);
 		assertThat(tick.judge(seen(NOW))).as("one of the future decides nothing").isEqualTo(UnfinishedTick.State.READY);
 	}
 

@@ -14,7 +14,7 @@
  * limitations under the License.
  */
 
-package io.github.advisorylock.ledger;
+package io.github.advisorylock.ledger.jdbc;
 
 import java.time.Duration;
 import java.time.Instant;
@@ -42,6 +42,8 @@ import io.github.advisorylock.annotation.SingleRunner;
 import io.github.advisorylock.annotation.SingleRunnerAnnotationBeanPostProcessor;
 import io.github.advisorylock.interceptor.PlannedTime;
 import io.github.advisorylock.jdbc.thread.LockScheduler;
+import io.github.advisorylock.ledger.AdvisoryLockLedger;
+import io.github.advisorylock.ledger.LedgerRun;
 import io.github.advisorylock.log.LockLog;
 import io.github.advisorylock.testsupport.ForeignSession;
 import io.github.advisorylock.testsupport.LockContextRunner;
