@@ -367,15 +367,14 @@ public final class CronTicks {
 
 		/**
 		 * Return whether a run for an interval may begin: by the interval that holds, or
-		 * that an instance whose clock is ahead takes for the one that holds.
-		 * @param interval the interval that the call was planned by
-		 * @param now the time
-		 * @return whether it may
+		 * that an instance whose clock is ahead takes for the one that holds; none of the
+		 * one that was replaced by the one in the code.
 		 */
-		public boolean allows(Duration interval, Instant now) {
+		boolean allows(RequestDetail.Interval interval, Instant now) {
 			Change holding = at(now);
-			return holding == null || holding.interval() == null || holding.interval().equals(interval)
-					|| this.all.stream().anyMatch((one) -> one.from().isAfter(now) && interval.equals(one.interval()));
+			boolean inCode = holding == null || holding.interval() == null;
+			return (inCode && !interval.schedule().contains(Change.CHOSEN)) || this.all.stream()
+				.anyMatch((one) -> (one.equals(holding) || one.from().isAfter(now)) && one.plans(interval));
 		}
 
 		/**
@@ -420,12 +419,22 @@ public final class CronTicks {
 	public record Change(Instant from, Instant changedAt, @Nullable CronTicks ticks, @Nullable Duration interval) {
 
 		/**
+		 * Stands before the time of a change in the name of what is remembered by it.
+		 */
+		private static final String CHOSEN = "/";
+
+		/**
 		 * Return the interval of a task. What was remembered of another one does not hold
 		 * for it.
 		 */
 		RequestDetail.Interval intervalOf(RequestDetail.Interval inCode) {
 			return new RequestDetail.Interval((this.interval != null) ? this.interval : inCode.length(),
-					inCode.counted(), inCode.schedule() + "/" + this.from.getEpochSecond());
+					inCode.counted(), inCode.schedule() + CHOSEN + this.from.getEpochSecond());
+		}
+
+		private boolean plans(RequestDetail.Interval interval) {
+			return (this.interval != null) ? this.interval.equals(interval.length())
+					: interval.schedule().endsWith(CHOSEN + this.from.getEpochSecond());
 		}
 
 		/**

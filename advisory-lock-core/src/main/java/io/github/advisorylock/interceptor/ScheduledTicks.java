@@ -16,6 +16,7 @@
 
 package io.github.advisorylock.interceptor;
 
+import java.time.Instant;
 import java.util.Set;
 import java.util.concurrent.CopyOnWriteArraySet;
 import java.util.function.Supplier;
@@ -47,6 +48,11 @@ final class ScheduledTicks {
 	private volatile CronTicks.Changes changes = CronTicks.Changes.NONE;
 
 	private volatile @Nullable CronTicks current;
+
+	/**
+	 * What was to hold, and was taken back before it did.
+	 */
+	private volatile @Nullable CronTicks withdrawn;
 
 	/**
 	 * Create ticks.
@@ -99,10 +105,25 @@ final class ScheduledTicks {
 	 */
 	void change(CronTicks.Changes changes) {
 		synchronized (this) {
+			for (CronTicks.Change known : this.changes.all()) {
+				boolean stays = changes.all().stream().anyMatch((one) -> one.changedAt().equals(known.changedAt()));
+				this.withdrawn = stays ? this.withdrawn : known.ticks();
+			}
 			this.changes = changes;
 			this.current = changes.ticks(this.inCode);
 		}
 		this.plans.forEach(Runnable::run);
+	}
+
+	/**
+	 * Return whether a run for a tick may begin. A tick of what was withdrawn was planned
+	 * before this instance knew that, as no other was.
+	 */
+	boolean allows(Instant tick) {
+		CronTicks before = this.withdrawn;
+		CronTicks now = this.current;
+		return this.changes.allows(tick, this.inCode)
+				&& (before == null || !before.has(tick) || (now != null && now.has(tick)));
 	}
 
 	/**

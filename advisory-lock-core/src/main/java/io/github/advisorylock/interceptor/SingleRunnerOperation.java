@@ -378,6 +378,15 @@ public final class SingleRunnerOperation {
 	}
 
 	/**
+	 * Return whether a run for a tick may begin, as no schedule is another one since.
+	 * @param tick the tick
+	 * @return whether it may
+	 */
+	public boolean allows(Instant tick) {
+		return this.schedule.allows(tick);
+	}
+
+	/**
 	 * Have the method called by the schedules that operators have chosen.
 	 * @param changes the schedules
 	 */
@@ -400,13 +409,12 @@ public final class SingleRunnerOperation {
 	}
 
 	private boolean isAllowed(@Nullable Instant tick, PlannedTime.@Nullable Plan plan, Instant now) {
-		CronTicks.Changes changes = changes();
 		if (tick == null && plan instanceof PlannedTime.Plan.Every every) {
-			return changes.allows(every.interval().length(), now);
+			return changes().allows(every.interval(), now);
 		}
 		Instant time = (tick == null && plan instanceof PlannedTime.Plan.At at) ? at.tick(this.schedule.current())
 				: tick;
-		return time == null || changes.allows(time, this.schedule.inCode());
+		return time == null || allows(time);
 	}
 
 	private LockRequest request(AdvisoryLockKey key, boolean now) {

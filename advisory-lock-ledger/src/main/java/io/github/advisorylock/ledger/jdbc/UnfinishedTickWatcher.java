@@ -237,7 +237,7 @@ final class UnfinishedTickWatcher implements ApplicationListener<PayloadApplicat
 
 	/**
 	 * Return what is to be looked at. A method whose next tick has come is called by its
-	 * scheduler first.
+	 * scheduler first, and what is no tick any more is not made up for.
 	 */
 	private synchronized List<UnfinishedTick> takeOpen() {
 		Instant now = this.ticker.now();
@@ -246,6 +246,9 @@ final class UnfinishedTickWatcher implements ApplicationListener<PayloadApplicat
 			Instant latest = latest(tick.method, now);
 			if (latest != null && latest.isAfter(tick.time)) {
 				open(tick.method, latest, random(SHORTEST_PAUSE, LONGEST_PAUSE));
+			}
+			else if (!tick.method.operation().allows(tick.time)) {
+				settle(tick.method, tick.time);
 			}
 			else if (!tick.isCalled()) {
 				tick.dueAfter(random(SHORTEST_PAUSE, LONGEST_PAUSE));

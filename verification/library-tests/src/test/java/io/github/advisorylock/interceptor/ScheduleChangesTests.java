@@ -24,6 +24,8 @@ import java.util.List;
 
 import io.github.advisorylock.interceptor.CronTicks.Change;
 import io.github.advisorylock.interceptor.CronTicks.Changes;
+import io.github.advisorylock.support.RequestDetail;
+import io.github.advisorylock.support.RequestDetail.Interval.Counted;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -76,6 +78,19 @@ class ScheduleChangesTests {
 	}
 
 	@Test
+	void tickOfAScheduleThatWasWithdrawnBeforeItHeldIsRefused() {
+		ScheduledTicks ticks = ScheduledTicks.of(IN_CODE);
+		ticks.change(new Changes(List.of(OTHER)));
+		ticks.change(new Changes(List.of(BACK)));
+		assertThat(ticks.allows(at(15))).isFalse();
+		assertThat(ticks.allows(at(45))).as("also later").isFalse();
+		assertThat(ticks.allows(at(20))).as("that of the code").isTrue();
+		assertThat(ticks.allows(at(21))).as("planned by another task").isTrue();
+		ticks.change(new Changes(List.of(BACK, change(60, "0 5/20 * * * *", "UTC"))));
+		assertThat(ticks.allows(at(65))).as("chosen again").isTrue();
+	}
+
+	@Test
 	void intervalIsCountedFromTheChangeAtTheEarliest() {
 		Duration hour = Duration.ofHours(1);
 		Changes changes = new Changes(List.of(change(15, "PT10M", null)));
@@ -83,9 +98,17 @@ class ScheduleChangesTests {
 		assertThat(changes.next(at(10), hour)).isEqualTo(at(20));
 		assertThat(changes.next(at(15), hour)).isEqualTo(at(25));
 		assertThat(new Changes(List.of(change(15, "PT2H", null))).next(START, hour)).isEqualTo(at(120));
-		assertThat(changes.allows(hour, at(14))).isTrue();
-		assertThat(changes.allows(hour, at(15))).isFalse();
-		assertThat(changes.allows(Duration.ofMinutes(10), at(14))).as("by a clock that is ahead").isTrue();
+		RequestDetail.Interval inCode = new RequestDetail.Interval(hour, Counted.FROM_BEGIN);
+		RequestDetail.Interval chosen = changes.all().get(0).intervalOf(inCode);
+		assertThat(changes.allows(inCode, at(14))).isTrue();
+		assertThat(changes.allows(inCode, at(15))).isFalse();
+		assertThat(changes.allows(chosen, at(14))).as("by a clock that is ahead").isTrue();
+		Changes takenBack = new Changes(List.of(changes.all().get(0), BACK));
+		assertThat(takenBack.allows(chosen, at(39))).isTrue();
+		assertThat(takenBack.allows(chosen, at(40))).as("taken back").isFalse();
+		assertThat(takenBack.allows(BACK.intervalOf(inCode), at(40))).isTrue();
+		assertThat(takenBack.allows(BACK.intervalOf(inCode), at(39))).as("by a clock that is ahead").isTrue();
+		assertThat(takenBack.allows(inCode, at(40))).as("by an instance that has never heard of it").isTrue();
 	}
 
 	@Test

@@ -45,8 +45,6 @@ final class Schedules {
 
 	private final Map<String, Act> acts = new HashMap<>();
 
-	private final Map<String, CronTicks.Change> withdrawn = new HashMap<>();
-
 	Schedules(Simulation simulation, SimulatedServer server) {
 		this.simulation = simulation;
 		this.server = server;
@@ -67,10 +65,6 @@ final class Schedules {
 		int choice = (int) this.simulation.random(0, CRONS.size());
 		Instant now = this.server.clock();
 		this.acts.put(key, new Act(changes(key), this.simulation.now()));
-		changes(key).all()
-			.stream()
-			.filter((change) -> change.from().isAfter(now) && change.ticks() != null)
-			.forEach((change) -> this.withdrawn.put(key, change));
 		rows().reschedule(SimulatedInstance.NAMESPACE, key, (choice > 0) ? CRONS.get(choice) : null, now);
 		if (this.simulation.chance(500)) {
 			this.server.tell(LockSession.CANCEL_CHANNEL, "schedule");
@@ -102,21 +96,10 @@ final class Schedules {
 	void begun(String key, Instant tick, long called) {
 		Act act = this.acts.get(key);
 		boolean before = act != null && act.time >= called && isPlanned(act.before, tick);
-		if (!before && !isPlanned(changes(key), tick) && !isWithdrawn(key, tick)) {
+		if (!before && !isPlanned(changes(key), tick)) {
 			this.simulation
 				.violate("58: none runs a tick of a schedule that does not hold then: '" + key + "' of " + tick);
 		}
-	}
-
-	/**
-	 * While the schedule in the code holds, other ticks may be those of a caller. Who has
-	 * not heard yet that a schedule was taken back before it held runs its next tick so.
-	 */
-	private boolean isWithdrawn(String key, Instant tick) {
-		CronTicks.Change change = this.withdrawn.get(key);
-		CronTicks.Change holding = changes(key).at(tick);
-		return change != null && change.ticks() != null && !tick.isBefore(change.from()) && change.ticks().has(tick)
-				&& (holding == null || holding.ticks() == null);
 	}
 
 	private static boolean isPlanned(CronTicks.Changes changes, Instant tick) {

@@ -55,7 +55,7 @@ class RescheduledJobTests {
 
 	private static final String EACH_SECOND = "* * * * * *";
 
-	private static final Queue<LockOutcome> skips = new ConcurrentLinkedQueue<>();
+	private static final Queue<String> skips = new ConcurrentLinkedQueue<>();
 
 	private final ApplicationContextRunner runner = LockContextRunner.create()
 		.withPropertyValues("advisory-lock.ledger.initialize-schema=always",
@@ -80,13 +80,56 @@ class RescheduledJobTests {
 		this.runner.withPropertyValues("cron=" + EACH_SECOND, "on=" + key).run((context) -> {
 			Awaitility.await().until(() -> count(key, "TRUE") > 0);
 			Instant from = reschedule(key, NEVER, 1);
-			Awaitility.await()
-				.until(() -> TestPostgres
-					.query("SELECT clock_timestamp() > '" + from + "'::timestamptz " + "+ INTERVAL '1500 ms'")
-					.equals(List.of("t")));
+			awaitTicksFrom(from);
 			assertThat(count(key, "tick >= '" + from + "'")).isZero();
 			assertThat(count(key, "tick = '" + from.minusSeconds(1) + "'")).isOne();
-			assertThat(skips).contains(LockOutcome.TOO_SOON);
+			assertThat(skips).contains(key + " " + LockOutcome.TOO_SOON);
+		});
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "tick", "tick-in-session", "auto" })
+	void instanceThatLearnsLateOfAWithdrawalRunsNoTickOfWhatWasWithdrawn(String key) {
+		this.runner.withPropertyValues("cron=" + NEVER).run((context) -> {
+			PostgresAdvisoryLockLedger ledger = context.getBean(PostgresAdvisoryLockLedger.class);
+			ledger.check();
+			Instant from = reschedule(key, EACH_SECOND, 2);
+			ledger.rescheduled();
+			TestPostgres.execute("UPDATE rescheduled_schedule SET expression = NULL, zone = NULL, "
+					+ "effective_at = effective_at + INTERVAL '30 s', changed_at = clock_timestamp()");
+			skips.clear();
+			awaitTicksFrom(from);
+			assertThat(count(key, "TRUE")).isZero();
+			assertThat(skips).contains(key + " " + LockOutcome.TOO_SOON);
+		});
+	}
+
+	@Test
+	void tickThatWasRefusedIsNotMadeUpFor() {
+		this.runner.withPropertyValues("cron=" + EACH_SECOND).run((context) -> {
+			Awaitility.await().until(() -> count("caught-up", "TRUE") > 0);
+			skips.clear();
+			awaitTicksFrom(reschedule("caught-up", NEVER, 1));
+			Awaitility.await()
+				.during(Duration.ofSeconds(5))
+				.untilAsserted(() -> assertThat(skips).containsOnlyOnce("caught-up " + LockOutcome.TOO_SOON));
+		});
+	}
+
+	@Test
+	void callOfAnIntervalThatWasTakenBackIsRefused() {
+		this.runner.withPropertyValues("rate=PT12H").run((context) -> {
+			TestPostgres.execute("INSERT INTO rescheduled_schedule (namespace, key, expression, effective_at) "
+					+ "VALUES ('test', 'rate', 'PT0.5S', clock_timestamp())");
+			context.getBean(PostgresAdvisoryLockLedger.class).rescheduled();
+			Awaitility.await().until(() -> count("rate", "TRUE") > 2);
+			skips.clear();
+			TestPostgres.execute("INSERT INTO rescheduled_schedule (namespace, key, effective_at) "
+					+ "VALUES ('test', 'rate', clock_timestamp())");
+			Awaitility.await().until(() -> skips.contains("rate " + LockOutcome.TOO_SOON));
+			assertThat(count("rate",
+					"started_at > (SELECT max(effective_at) FROM rescheduled_schedule WHERE key = 'rate')"))
+				.isZero();
 		});
 	}
 
@@ -145,6 +188,13 @@ class RescheduledJobTests {
 		});
 	}
 
+	private static void awaitTicksFrom(Instant from) {
+		Awaitility.await()
+			.until(() -> TestPostgres
+				.query("SELECT clock_timestamp() > '" + from + "'::timestamptz + INTERVAL '1500 ms'")
+				.equals(List.of("t")));
+	}
+
 	private static int count(String key, String where) {
 		return Integer.parseInt(TestPostgres
 			.query("SELECT count(*) FROM rescheduled_run WHERE key = '" + key + "' AND outcome = 'EXECUTED' AND "
@@ -174,6 +224,11 @@ class RescheduledJobTests {
 		void tickInSession() {
 		}
 
+		@SingleRunner(key = "caught-up", once = Once.PER_TICK, catchUp = "1h")
+		@Scheduled(cron = "${cron:-}", zone = "UTC")
+		void caughtUp() {
+		}
+
 		@SingleRunner(key = "auto", minInterval = "1ms")
 		@Scheduled(cron = "${cron:-}", zone = "UTC")
 		void auto() {
@@ -186,7 +241,7 @@ class RescheduledJobTests {
 
 		@EventListener
 		void skipped(SingleRunnerSkippedEvent event) {
-			skips.add(event.outcome());
+			skips.add(event.key().name() + " " + event.outcome());
 		}
 
 	}
