@@ -35,6 +35,8 @@ import java.util.function.Function;
 import java.util.function.Supplier;
 
 import io.github.advisorylock.support.RequestDetail.Interval.Counted;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.aop.framework.AopProxyUtils;
@@ -56,6 +58,8 @@ import org.springframework.scheduling.support.SimpleTriggerContext;
  * @since 0.1.0
  */
 public final class PlannedTimeScheduler implements TaskScheduler {
+
+	private static final Log logger = LogFactory.getLog(PlannedTimeScheduler.class);
 
 	private final TaskScheduler scheduler;
 
@@ -126,11 +130,17 @@ public final class PlannedTimeScheduler implements TaskScheduler {
 	/**
 	 * Return the task that Spring has wrapped, perhaps twice. It can't be asked for, and
 	 * its text is the same for all beans that inherit a method, or implement it behind a
-	 * proxy.
+	 * proxy. Where another Spring wraps it otherwise, that is said when it is scheduled.
 	 */
 	private static Object unwrap(Object task) {
 		DirectFieldAccessor fields = new DirectFieldAccessor(task);
 		Object wrapped = fields.isReadableProperty("runnable") ? fields.getPropertyValue("runnable") : null;
+		if (wrapped == null && !(task instanceof ScheduledMethodRunnable)
+				&& task.getClass().getName().matches("org\\.springframework\\.scheduling\\.(config|support)\\..+")) {
+			logger.warn("Failed to find the method that '" + task + "' calls: it is in no field 'runnable' of "
+					+ task.getClass().getName()
+					+ "; if operators give its job another schedule, this instance does not call it by that");
+		}
 		return (wrapped != null) ? unwrap(wrapped) : task;
 	}
 

@@ -39,10 +39,13 @@ import org.aopalliance.intercept.MethodInterceptor;
 import org.awaitility.Awaitility;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.aop.framework.ProxyFactory;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.scheduling.TaskScheduler;
 import org.springframework.scheduling.Trigger;
 import org.springframework.scheduling.concurrent.SimpleAsyncTaskScheduler;
@@ -50,6 +53,7 @@ import org.springframework.scheduling.concurrent.ThreadPoolTaskScheduler;
 import org.springframework.scheduling.config.IntervalTask;
 import org.springframework.scheduling.config.ScheduledTaskRegistrar;
 import org.springframework.scheduling.support.CronTrigger;
+import org.springframework.scheduling.support.DelegatingErrorHandlingRunnable;
 import org.springframework.scheduling.support.ScheduledMethodRunnable;
 import org.springframework.scheduling.support.SimpleTriggerContext;
 import org.springframework.util.ClassUtils;
@@ -127,6 +131,20 @@ class PlannedTimeSchedulerTests {
 		finally {
 			scheduler.shutdown();
 		}
+	}
+
+	@Test
+	@ExtendWith(OutputCaptureExtension.class)
+	void taskThatSpringHasWrappedInAnotherWayIsTold(CapturedOutput output) {
+		ScheduledTaskRegistrar registrar = new ScheduledTaskRegistrar();
+		registrar.setTaskScheduler(new HandScheduler());
+		PlannedTimeScheduler.configurer((method, type) -> null, () -> null).configureTasks(registrar);
+		assertThat(output).doesNotContain("Failed to find the method");
+		Trigger never = (context) -> null;
+		registrar.addTriggerTask(new DelegatingErrorHandlingRunnable(() -> arrive(TIME), (failure) -> {
+		}), never);
+		registrar.afterPropertiesSet();
+		assertThat(output).containsOnlyOnce("Failed to find the method that 'DelegatingErrorHandlingRunnable for ");
 	}
 
 	@Test
