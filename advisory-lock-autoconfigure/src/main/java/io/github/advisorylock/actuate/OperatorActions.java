@@ -55,6 +55,7 @@ import org.springframework.boot.actuate.audit.AuditEvent;
 import org.springframework.boot.actuate.audit.listener.AuditApplicationEvent;
 import org.springframework.context.ApplicationEventPublisher;
 import org.springframework.core.task.SimpleAsyncTaskExecutor;
+import org.springframework.dao.DataAccessException;
 import org.springframework.util.Assert;
 
 /**
@@ -214,17 +215,17 @@ record OperatorActions(GuardedApplication application, JobRegistry registry, Loc
 
 	private ActionDescriptor backfill(JobDescriptor job, ActSubject.Span span, @Nullable String reason, String user,
 			Redaction redaction) {
-		Assert.isTrue(reason == null, "'reason' is for state '" + PAUSED + "' only");
+		Assert.isTrue(reason == null, "'reason' is for states '" + PAUSED + "' and '" + RESCHEDULED + "' only");
 		if (this.application.threads().instance().isDrained()) {
 			throw refusal(job, "backfill '%s'");
 		}
 		return refused(() -> {
 			Assert.state(this.registry.isWritable() && job.actions().contains(BACKFILLED),
 					() -> JobTable.whyNot(job, BACKFILLED));
+			audit(job.namespace(), job.key(), BACKFILLED, user);
 			JobName name = name(job);
 			Supplier<LockOutcome> backfill = this.registry.ledger()
 				.backfill(name, span.from(), span.to(), span.again(), user);
-			audit(job.namespace(), job.key(), BACKFILLED, user);
 			return run(name, BACKFILLED, backfill, user, redaction);
 		});
 	}
@@ -250,9 +251,20 @@ record OperatorActions(GuardedApplication application, JobRegistry registry, Loc
 					+ "': without the ledger, an instance can be asked for itself only, and this one is '" + own.name()
 					+ "'");
 		}
+		audit("INSTANCE_" + state, user, Map.of("namespace", this.application.namespace(), "instance", instance));
 		boolean recorded = false;
-		for (OperatorActions database : recording) {
-			recorded |= instance.indexOf('\0') < 0 && database.registry.ledger().drain(instance, drain ? user : null);
+		try {
+			for (OperatorActions database : recording) {
+				recorded |= instance.indexOf('\0') < 0
+						&& database.registry.ledger().drain(instance, drain ? user : null);
+			}
+		}
+		catch (DataAccessException ex) {
+			if (!itself || !drain) {
+				throw ex;
+			}
+			logger.warn("The ledger can't be told that this instance, '" + own.name() + "', is drained, which it is",
+					ex);
 		}
 		if (itself) {
 			own.drain(LockInstance.class, drain && !recorded);
@@ -260,7 +272,6 @@ record OperatorActions(GuardedApplication application, JobRegistry registry, Loc
 		if (!recorded && !itself) {
 			return null;
 		}
-		audit("INSTANCE_" + state, user, Map.of("namespace", this.application.namespace(), "instance", instance));
 		if (!itself) {
 			recording.forEach((database) -> database.lockHolders.say(LockSession.INSTANCE));
 		}
@@ -278,9 +289,9 @@ record OperatorActions(GuardedApplication application, JobRegistry registry, Loc
 				+ "' of all jobs: choose '" + PAUSED + "' or '" + RESUMED + "'");
 		Assert.isTrue(reason == null || pause, "'reason' is for state '" + PAUSED + "' only");
 		Assert.isTrue(this.registry.isInUse(), "The ledger is not in use: there is no job that could be paused");
+		audit("ALL_" + state, user, Map.of("namespace", namespace));
 		PostgresAdvisoryLockLedger ledger = this.registry.ledger();
 		int jobs = pause ? ledger.pauseAll(namespace, user, reason) : ledger.resumeAll(namespace, user);
-		audit("ALL_" + state, user, Map.of("namespace", namespace));
 		return new AllJobsActionDescriptor(namespace, state, user, jobs);
 	}
 

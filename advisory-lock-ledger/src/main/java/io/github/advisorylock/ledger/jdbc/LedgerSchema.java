@@ -194,11 +194,13 @@ record LedgerSchema(LedgerConnections connections, LedgerSettings settings) {
 	}
 
 	/**
-	 * Make sure that the tables are as they should be.
+	 * Make sure that the tables are as they should be, and can be written.
 	 * @throws LedgerSchemaException if not
 	 */
 	void check() {
-		FoundTable.check(this.connections.readingBriefly(this::inspect));
+		List<FoundTable> tables = this.connections.readingBriefly(this::inspect);
+		FoundTable.checkWritable(tables.get(0));
+		FoundTable.check(tables);
 	}
 
 	/**

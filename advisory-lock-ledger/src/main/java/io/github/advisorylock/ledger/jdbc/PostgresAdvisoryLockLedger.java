@@ -460,12 +460,14 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger, RunLedger
 	}
 
 	/**
-	 * End a backfill of exactly this job before its next run.
+	 * End a backfill of exactly this job before its next run. Where there is none,
+	 * nothing is written: a run can be cancelled in a database that is read-only.
 	 * @param job the job
 	 * @return {@code false} if none is under way
 	 */
 	public boolean cancelBackfill(JobName job) {
-		return this.opening.opened().backfills().cancel(job);
+		BackfillRepository backfills = this.opening.opened().backfills();
+		return backfills.find(job).filter((last) -> last.outcome() == null).isPresent() && backfills.cancel(job);
 	}
 
 	/**
