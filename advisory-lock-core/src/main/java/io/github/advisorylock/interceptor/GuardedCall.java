@@ -151,8 +151,9 @@ final class GuardedCall implements LockCallback<@Nullable Object, Exception> {
 		this.admission = (operations instanceof TwoPhaseLockOperations admitting) ? admitting.admit(this.request)
 				: new OnePhaseAdmission(operations, this.request);
 		this.outcome = this.admission.outcome();
-		this.reason = this.admission.reason();
-		return this.outcome == LockOutcome.EXECUTED;
+		boolean admitted = this.outcome == LockOutcome.EXECUTED;
+		this.reason = admitted ? null : this.admission.reason();
+		return admitted;
 	}
 
 	/**
@@ -177,7 +178,6 @@ final class GuardedCall implements LockCallback<@Nullable Object, Exception> {
 		try (current) {
 			result = current.execute(this);
 			this.outcome = current.outcome();
-			this.reason = current.reason();
 			kept = (this.outcome == LockOutcome.ALREADY_RAN) ? current.keptResult() : null;
 		}
 		catch (Throwable ex) {
@@ -190,6 +190,7 @@ final class GuardedCall implements LockCallback<@Nullable Object, Exception> {
 		if (this.outcome == LockOutcome.EXECUTED) {
 			return result;
 		}
+		this.reason = current.reason();
 		return (kept != null) ? this.operation.keptValue(kept, this.key) : refuse(before);
 	}
 

@@ -42,8 +42,7 @@ public final class Run {
 
 	private State state = State.UNDER_WAY;
 
-	private Runnable cancelled = () -> {
-	};
+	private @Nullable Runnable cancelled;
 
 	/**
 	 * Begin a run of the current thread.
@@ -151,10 +150,13 @@ public final class Run {
 	 * flag
 	 */
 	void end(boolean tookInterrupt) {
-		over(tookInterrupt).run();
+		Runnable waiting = over(tookInterrupt);
+		if (waiting != null) {
+			waiting.run();
+		}
 	}
 
-	private synchronized Runnable over(boolean tookInterrupt) {
+	private synchronized @Nullable Runnable over(boolean tookInterrupt) {
 		if (this.state == State.INTERRUPTED && !tookInterrupt) {
 			Thread.interrupted();
 		}
