@@ -152,12 +152,7 @@ final class HoldRegistry {
 			HoldsOfKey holds = this.keys.get(key);
 			if (holds != null && holds.inside.remove(hold)) {
 				this.count--;
-				if (holds.inside.isEmpty() && holds.queue.isEmpty()) {
-					this.keys.remove(key);
-				}
-				else {
-					letNextIn(key, holds);
-				}
+				letNextIn(key, holds);
 			}
 		}
 		if (!this.whenIdle.isEmpty()) {

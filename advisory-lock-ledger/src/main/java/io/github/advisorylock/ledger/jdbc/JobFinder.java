@@ -137,10 +137,6 @@ record JobFinder(String defaultNamespace, Supplier<? extends Collection<LedgerMe
 	record LedgerMethod(JobName name, @Nullable Supplier<LockOutcome> run,
 			@Nullable Function<Instant, LockOutcome> retry, Backfill.@Nullable Work backfill) {
 
-		LedgerMethod(String namespace, String key, @Nullable Supplier<LockOutcome> run) {
-			this(new JobName(namespace, key), run, null, null);
-		}
-
 	}
 
 }

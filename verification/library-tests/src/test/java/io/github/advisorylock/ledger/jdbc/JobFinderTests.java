@@ -115,7 +115,7 @@ class JobFinderTests {
 	}
 
 	private void method(String namespace, String key) {
-		this.methods.add(new JobFinder.LedgerMethod(namespace, key, null));
+		this.methods.add(new JobFinder.LedgerMethod(new JobName(namespace, key), null, null, null));
 	}
 
 }

@@ -58,8 +58,8 @@ class LedgerOpeningTests extends AbstractLedgerTests {
 
 	@Override
 	List<JobFinder.LedgerMethod> ledgerMethods() {
-		return List.of(new JobFinder.LedgerMethod(NAMESPACE, "job", null),
-				new JobFinder.LedgerMethod(NAMESPACE, "other", null));
+		return List.of(new JobFinder.LedgerMethod(new JobName(NAMESPACE, "job"), null, null, null),
+				new JobFinder.LedgerMethod(new JobName(NAMESPACE, "other"), null, null, null));
 	}
 
 	@Override

@@ -159,7 +159,7 @@ class LedgerOperatorTests extends AbstractLedgerTests {
 				.withMessageContaining("not over");
 			return 1;
 		}).orElseThrow();
-		this.methods.add(new JobFinder.LedgerMethod(NAMESPACE, "job", null));
+		this.methods.add(new JobFinder.LedgerMethod(new JobName(NAMESPACE, "job"), null, null, null));
 		assertThatIllegalArgumentException().isThrownBy(() -> this.ledger.forget("job", "ann"))
 			.withMessageContaining("this instance has a method");
 		assertThatIllegalArgumentException().isThrownBy(() -> this.ledger.forget("unknown", "ann"))
@@ -172,7 +172,7 @@ class LedgerOperatorTests extends AbstractLedgerTests {
 		method("one", LockOutcome.EXECUTED);
 		assertThat(this.ledger.runNow("job", "ann")).isEqualTo(LockOutcome.EXECUTED);
 		method("two", LockOutcome.BUSY);
-		this.methods.add(new JobFinder.LedgerMethod(NAMESPACE, "job", null));
+		this.methods.add(new JobFinder.LedgerMethod(new JobName(NAMESPACE, "job"), null, null, null));
 		method("three", LockOutcome.PAUSED);
 		this.calls.clear();
 		assertThat(this.ledger.runNow("job", "ann")).isEqualTo(LockOutcome.BUSY);
@@ -192,13 +192,13 @@ class LedgerOperatorTests extends AbstractLedgerTests {
 	}
 
 	private void method(String name, LockOutcome outcome) {
-		this.methods.add(new JobFinder.LedgerMethod(NAMESPACE, "job", () -> {
+		this.methods.add(new JobFinder.LedgerMethod(new JobName(NAMESPACE, "job"), () -> {
 			this.calls.add(name);
 			if (outcome == null) {
 				throw new IllegalStateException(name);
 			}
 			return outcome;
-		}));
+		}, null, null));
 	}
 
 	/**

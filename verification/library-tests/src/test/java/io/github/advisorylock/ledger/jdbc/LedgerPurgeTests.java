@@ -58,8 +58,10 @@ class LedgerPurgeTests extends AbstractLedgerTests {
 
 	@Override
 	List<JobFinder.LedgerMethod> ledgerMethods() {
-		return this.registers ? List.of(new JobFinder.LedgerMethod(NAMESPACE, "registered", null),
-				new JobFinder.LedgerMethod(NAMESPACE, "registered", null)) : List.of();
+		return this.registers
+				? List.of(new JobFinder.LedgerMethod(new JobName(NAMESPACE, "registered"), null, null, null),
+						new JobFinder.LedgerMethod(new JobName(NAMESPACE, "registered"), null, null, null))
+				: List.of();
 	}
 
 	@ParameterizedTest
