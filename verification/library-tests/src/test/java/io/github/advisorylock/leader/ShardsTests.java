@@ -36,12 +36,14 @@ import java.util.stream.Stream;
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.LeaderElection;
 import io.github.advisorylock.LockContext;
+import io.github.advisorylock.LockInstance;
 import io.github.advisorylock.annotation.LeaderOnly;
 import io.github.advisorylock.annotation.SingleRunner;
 import io.github.advisorylock.database.LockDatabases;
 import io.github.advisorylock.jdbc.LockSession;
 import io.github.advisorylock.testsupport.ForeignSession;
 import io.github.advisorylock.testsupport.LockContextRunner;
+import io.github.advisorylock.testsupport.Pause;
 import io.github.advisorylock.testsupport.TestPostgres;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
@@ -249,6 +251,32 @@ class ShardsTests {
 			Awaitility.await().untilAsserted(() -> assertThat(locksOfInstances()).containsExactly("4", "4"));
 			assertThat(shards(first)).isEqualTo(before);
 		})));
+	}
+
+	/**
+	 * It is there each time, and has its share.
+	 */
+	@Test
+	@Tag("slow")
+	void othersLeadTheirShardsWhileTheSessionOfOneEndsAgainAndAgainUntilItIsDrained() {
+		ApplicationContextRunner steady = this.application
+			.withPropertyValues("advisory-lock.session.dead-client-timeout=4s");
+		steady.run((first) -> steady
+			.run((second) -> steady.withPropertyValues("advisory-lock.instance=restless").run((third) -> {
+				awaitShares(first, second, third);
+				for (int i = 0; i < 20; i++) {
+					TestPostgres.query("SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+							+ "WHERE application_name LIKE 'al:test@restless%'");
+					Pause.of(Duration.ofMillis(400));
+					assertThat(shards(first)).as("of the first").doesNotContainAnyElementsOf(shards(second));
+					assertThat(shards(first).size() + shards(second).size()).isGreaterThanOrEqualTo(5);
+				}
+				LockInstance instance = third.getBean(LockInstance.class);
+				instance.drain(this, true);
+				Awaitility.await().until(() -> shards(third).isEmpty());
+				awaitShares(first, second);
+				instance.drain(this, false);
+			})));
 	}
 
 	private static List<String> locksOfInstances() {
