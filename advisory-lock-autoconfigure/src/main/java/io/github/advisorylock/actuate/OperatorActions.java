@@ -64,14 +64,12 @@ import org.springframework.util.Assert;
  * {@code ADVISORY_LOCK_RUNNING}, {@code ADVISORY_LOCK_RETRIED},
  * {@code ADVISORY_LOCK_RESCHEDULED}, {@code ADVISORY_LOCK_BACKFILLED},
  * {@code ADVISORY_LOCK_FORGOTTEN} or {@code ADVISORY_LOCK_CANCELLED}, for a role of this
- * instance {@code
- * ADVISORY_LOCK_RESIGNED}, with namespace and key; {@code ADVISORY_LOCK_ALL_PAUSED} and
- * {@code ADVISORY_LOCK_ALL_RESUMED} with the namespace;
- * {@code ADVISORY_LOCK_INSTANCE_DRAINED} and {@code ADVISORY_LOCK_INSTANCE_RESUMED} with
- * the instance, too.
+ * instance {@code ADVISORY_LOCK_RESIGNED}, with namespace and key;
+ * {@code ADVISORY_LOCK_ALL_PAUSED} and {@code ADVISORY_LOCK_ALL_RESUMED} with the
+ * namespace; {@code ADVISORY_LOCK_INSTANCE_DRAINED} and
+ * {@code ADVISORY_LOCK_INSTANCE_RESUMED} with the instance, too.
  */
-record OperatorActions(GuardedApplication application, JobRegistry registry, LockHolders lockHolders,
-		Supplier<LeaderElection> election, ApplicationEventPublisher eventPublisher) {
+final class OperatorActions {
 
 	static final String RUNNING = "running";
 
@@ -101,6 +99,28 @@ record OperatorActions(GuardedApplication application, JobRegistry registry, Loc
 	 * How many times of another schedule are told.
 	 */
 	private static final int TIMES = 5;
+
+	private final GuardedApplication application;
+
+	private final JobRegistry registry;
+
+	private final LockHolders lockHolders;
+
+	private final Supplier<LeaderElection> election;
+
+	private final ApplicationEventPublisher eventPublisher;
+
+	private final Executor executor;
+
+	OperatorActions(GuardedApplication application, JobRegistry registry, LockHolders lockHolders,
+			Supplier<LeaderElection> election, ApplicationEventPublisher eventPublisher) {
+		this.application = application;
+		this.registry = registry;
+		this.lockHolders = lockHolders;
+		this.election = election;
+		this.eventPublisher = eventPublisher;
+		this.executor = new SimpleAsyncTaskExecutor(application.threads().named("advisory-lock-run-now"));
+	}
 
 	/**
 	 * Return whether a key is that of a role of this instance.
@@ -409,8 +429,7 @@ record OperatorActions(GuardedApplication application, JobRegistry registry, Loc
 	 */
 	private ActionDescriptor run(JobName id, String state, Supplier<LockOutcome> work, String user,
 			Redaction redaction) {
-		Executor executor = new SimpleAsyncTaskExecutor(this.application.threads().named("advisory-lock-run-now"));
-		CompletableFuture<LockOutcome> run = CompletableFuture.supplyAsync(work, executor)
+		CompletableFuture<LockOutcome> run = CompletableFuture.supplyAsync(work, this.executor)
 			.whenComplete((outcome, failure) -> {
 				if (failure != null) {
 					logger.warn("'" + AdvisoryLockKey.display(id.key()) + "' failed, which was run now for "

@@ -158,7 +158,7 @@ final class RecordedRun implements RunRecord {
 			.addValue("backfilled", backfill != null)
 			.addValue("again", backfill != null && backfill.again())
 			.addValue("scope", this.scope.name())
-			.addValue("instance", this.runs.instance().get())
+			.addValue("instance", this.runs.instance())
 			.addValue("home", this.runs.namespace())
 			.addValue("born", InstanceRepository.BORN)
 			.addValue("drainable", LockContext.current().isEmpty())
@@ -247,7 +247,7 @@ final class RecordedRun implements RunRecord {
 	private RunRepository.Decision decide(Supplier<RunRepository.Decision> question) {
 		RunRepository.Decision decision = askKnowing(question);
 		if (RunStatements.RESCHEDULED.equals(decision.answer())) {
-			this.runs.schedules().run();
+			this.runs.learnSchedules();
 			decision = askKnowing(question);
 		}
 		return decision;
@@ -291,7 +291,7 @@ final class RecordedRun implements RunRecord {
 			throw ahead(decision.time().toInstant());
 		}
 		if (RunStatements.DRAINED.equals(answer)) {
-			this.runs.drained().run();
+			this.runs.learnDrained();
 			return LockOutcome.PAUSED;
 		}
 		boolean other = RunStatements.RESCHEDULED.equals(answer) || (this.planned != null

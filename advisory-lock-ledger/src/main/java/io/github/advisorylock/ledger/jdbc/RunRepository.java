@@ -45,21 +45,83 @@ import org.springframework.util.Assert;
 /**
  * Writes runs into the ledger: on the connection of the current transaction, or on one of
  * their own.
- *
- * @param namespace that of this instance, which keys need not have
- * @param jobs knows the jobs of this application
- * @param schedules looks up the schedules that operators have chosen
- * @param drained has this instance know that it is drained
  */
-record RunRepository(LedgerConnections connections, RunStatements statements, LedgerSettings settings, String namespace,
-		Supplier<String> instance, RecentKeys recentKeys, Function<JobName, @Nullable JobFacts> jobs,
-		Runnable schedules, Runnable drained) {
+final class RunRepository {
 
 	private static final Log logger = LogFactory.getLog(RunRepository.class);
 
 	private static final RowMapper<Decision> DECISION = (row, number) -> new Decision(row.getString(1),
 			row.getObject(2, Long.class), row.getObject(3, OffsetDateTime.class), row.getInt(4),
 			row.getObject(5, OffsetDateTime.class), row.getInt(6), row.getBoolean(7));
+
+	private final LedgerConnections connections;
+
+	private final RunStatements statements;
+
+	private final LedgerSettings settings;
+
+	private final String namespace;
+
+	private final Supplier<String> instance;
+
+	private final RecentKeys recentKeys;
+
+	private final Function<JobName, @Nullable JobFacts> jobs;
+
+	private final Runnable schedules;
+
+	private final Runnable drained;
+
+	/**
+	 * Create it.
+	 * @param namespace that of this instance, which keys need not have
+	 * @param jobs knows the jobs of this application
+	 * @param schedules looks up the schedules that operators have chosen
+	 * @param drained has this instance know that it is drained
+	 */
+	RunRepository(LedgerConnections connections, RunStatements statements, LedgerSettings settings, String namespace,
+			Supplier<String> instance, RecentKeys recentKeys, Function<JobName, @Nullable JobFacts> jobs,
+			Runnable schedules, Runnable drained) {
+		this.connections = connections;
+		this.statements = statements;
+		this.settings = settings;
+		this.namespace = namespace;
+		this.instance = instance;
+		this.recentKeys = recentKeys;
+		this.jobs = jobs;
+		this.schedules = schedules;
+		this.drained = drained;
+	}
+
+	LedgerSettings settings() {
+		return this.settings;
+	}
+
+	String instance() {
+		return this.instance.get();
+	}
+
+	String namespace() {
+		return this.namespace;
+	}
+
+	RecentKeys recentKeys() {
+		return this.recentKeys;
+	}
+
+	/**
+	 * Look up the schedules that operators have chosen.
+	 */
+	void learnSchedules() {
+		this.schedules.run();
+	}
+
+	/**
+	 * Have this instance know that it is drained.
+	 */
+	void learnDrained() {
+		this.drained.run();
+	}
 
 	/**
 	 * Return what the encoding of the database can have.
