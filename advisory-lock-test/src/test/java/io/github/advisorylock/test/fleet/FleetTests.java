@@ -134,6 +134,7 @@ class FleetTests {
 		LockAssert outbox = assertThatLock("outbox");
 		assertThat(Stream.<ThrowingCallable>of(outbox::hasRunOncePerTick, outbox::hasRunOncePerInterval,
 				outbox::neverOverlapped, outbox::hasMissed, outbox::hasRunOn))
+			.hasSize(5)
 			.allSatisfy((assertion) -> assertThatExceptionOfType(AssertionError.class).isThrownBy(assertion)
 				.withMessageContaining("no bean has a method with that key: its class must be a component"));
 	}
