@@ -75,12 +75,6 @@ final class FleetContextCustomizer implements ContextCustomizer {
 				() -> beans.getBean(InMemoryLocks.class).createOperations(beans, instance));
 		define(beans, "advisoryLockLeaderElection", LeaderElection.class, () -> fleet.elections().of(instance));
 		define(beans, SchedulingConfiguration.class.getName(), SchedulingConfiguration.class, null);
-		define(beans, "advisoryLockTestScheduling", SchedulingConfigurer.class, () -> (registrar) -> {
-			registrar.setTaskScheduler(instance.scheduler());
-			PlannedTimeScheduler
-				.configurer(beans.getBean(SingleRunnerAnnotationBeanPostProcessor.class)::planned, instance::spread)
-				.configureTasks(registrar);
-		});
 		define(beans, "advisoryLockTestFleetBeans", InsteadOfBeans.class, () -> new InsteadOfBeans(fleet, instance));
 		context.addApplicationListener((event) -> {
 			if (event instanceof PayloadApplicationEvent<?> payload) {
@@ -175,6 +169,14 @@ final class FleetContextCustomizer implements ContextCustomizer {
 		@Override
 		public void postProcessBeanFactory(ConfigurableListableBeanFactory beanFactory) {
 			DefaultListableBeanFactory beans = (DefaultListableBeanFactory) beanFactory;
+			// the last of them, after those of the application
+			define(beans, "advisoryLockTestScheduling", SchedulingConfigurer.class, () -> (registrar) -> {
+				registrar.setTaskScheduler(this.instance.scheduler());
+				PlannedTimeScheduler
+					.configurer(beans.getBean(SingleRunnerAnnotationBeanPostProcessor.class)::planned,
+							this.instance::spread)
+					.configureTasks(registrar);
+			});
 			replace(beans, "taskScheduler", TaskScheduler.class, this.instance.scheduler());
 			replace(beans, "taskExecutor", TaskExecutor.class, this.instance.scheduler()::execute);
 			replace(beans, "clock", Clock.class, this.instance.clock());

@@ -29,6 +29,9 @@ import org.springframework.context.annotation.Import;
 import org.springframework.scheduling.annotation.Async;
 import org.springframework.scheduling.annotation.EnableAsync;
 import org.springframework.scheduling.annotation.Scheduled;
+import org.springframework.scheduling.annotation.SchedulingConfigurer;
+import org.springframework.scheduling.concurrent.ThreadPoolTaskScheduler;
+import org.springframework.scheduling.config.ScheduledTaskRegistrar;
 import org.springframework.stereotype.Component;
 import org.springframework.test.context.ContextConfiguration;
 
@@ -41,7 +44,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
  */
 @FleetTest(FleetCallTests.Caller.class)
 @ContextConfiguration(classes = FleetApplication.class)
-@Import({ FleetCallTests.Caller.class, FleetCallTests.Called.class, FleetCallTests.AsyncConfiguration.class })
+@Import({ FleetCallTests.Caller.class, FleetCallTests.Called.class, FleetCallTests.OwnConfiguration.class })
 class FleetCallTests {
 
 	@Autowired
@@ -61,6 +64,12 @@ class FleetCallTests {
 		fleet.databaseUp();
 		fleet.advanceBy(Duration.ofDays(1));
 		assertThatLock("direct").hasMissed("2026-01-02T03:00:00Z");
+	}
+
+	@Test
+	void schedulerOfTheApplicationIsNotUsed(Fleet fleet) {
+		fleet.advanceBy(Duration.ofDays(1));
+		assertThat(fleet.bean(0, OwnConfiguration.class).calls).isEqualTo(25);
 	}
 
 	@Test
@@ -139,11 +148,19 @@ class FleetCallTests {
 	}
 
 	/**
-	 * As applications switch it on.
+	 * As applications have it.
 	 */
 	@Configuration(proxyBeanMethods = false)
 	@EnableAsync
-	static class AsyncConfiguration {
+	static class OwnConfiguration implements SchedulingConfigurer {
+
+		private int calls;
+
+		@Override
+		public void configureTasks(ScheduledTaskRegistrar registrar) {
+			registrar.setScheduler(new ThreadPoolTaskScheduler());
+			registrar.addFixedRateTask(() -> this.calls++, Duration.ofHours(1));
+		}
 
 	}
 
