@@ -21,6 +21,8 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayDeque;
 import java.util.Deque;
+import java.util.HashSet;
+import java.util.Set;
 import java.util.concurrent.Delayed;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
@@ -46,6 +48,11 @@ final class VirtualTaskScheduler implements TaskScheduler {
 	private final FleetInstance instance;
 
 	private final Deque<Task> due = new ArrayDeque<>();
+
+	/**
+	 * Those whose stack trace was logged: in an outage of a day there are thousands.
+	 */
+	private final Set<Class<?>> failures = new HashSet<>();
 
 	private int threads = 1;
 
@@ -181,7 +188,8 @@ final class VirtualTaskScheduler implements TaskScheduler {
 			throw ex;
 		}
 		catch (Throwable ex) {
-			logger.error("A task of " + this.instance + " failed", ex);
+			boolean first = this.failures.add(ex.getClass());
+			logger.error("A task of " + this.instance + " failed" + (first ? "" : ": " + ex), first ? ex : null);
 		}
 	}
 

@@ -26,7 +26,10 @@ import io.github.advisorylock.test.fleet.FleetApplication;
 import io.github.advisorylock.test.fleet.Jobs;
 import io.github.advisorylock.test.fleet.Ledgers;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.test.context.ContextConfiguration;
 import org.springframework.test.context.bean.override.mockito.MockitoBean;
 
@@ -64,9 +67,12 @@ class FleetLogTests {
 	}
 
 	@Test
-	void failureSaysWhatCouldNotBeAsked(Fleet fleet) {
+	@ExtendWith(OutputCaptureExtension.class)
+	void failureSaysWhatCouldNotBeAsked(Fleet fleet, CapturedOutput output) {
 		fleet.databaseDown();
-		fleet.advanceBy(Duration.ofMinutes(5));
+		fleet.advanceBy(Duration.ofHours(5));
+		assertThat(output.getAll().split("A task of instance 1 failed")).hasSizeGreaterThan(20);
+		assertThat(output.getAll().split("FleetInstance\\.call")).hasSizeBetween(2, 10);
 		assertThat(fleet.timeline().log())
 			.anySatisfy((line) -> assertThat(line).contains("instance 1 fails in 'sync'", "the database is down"));
 	}
