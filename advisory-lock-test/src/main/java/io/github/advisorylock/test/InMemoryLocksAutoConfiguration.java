@@ -19,8 +19,10 @@ package io.github.advisorylock.test;
 import io.github.advisorylock.AdvisoryLockOperations;
 import io.github.advisorylock.LeaderElection;
 import io.github.advisorylock.annotation.SingleRunnerAnnotationBeanPostProcessor;
+import io.github.advisorylock.annotation.SingleRunnerMethod;
 import io.github.advisorylock.annotation.SingleRunnerSettings;
 import io.github.advisorylock.autoconfigure.AdvisoryLockAutoConfiguration;
+import io.github.advisorylock.ledger.jdbc.LedgerLifecycle;
 
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.SmartInitializingSingleton;
@@ -70,11 +72,16 @@ final class InMemoryLocksAutoConfiguration {
 	 * Refuses at the start what a call would be refused for.
 	 */
 	@Bean
-	static SmartInitializingSingleton advisoryLockTestManagersCheck(ObjectProvider<AdvisoryLockOperations> operations,
+	static SmartInitializingSingleton advisoryLockTestMethodsCheck(ObjectProvider<AdvisoryLockOperations> operations,
 			SingleRunnerAnnotationBeanPostProcessor processor) {
 		return () -> {
 			if (operations.getIfAvailable() instanceof InMemoryLockOperations inMemory) {
-				processor.getMethods().forEach(inMemory.transactions()::check);
+				for (SingleRunnerMethod method : processor.getMethods()) {
+					inMemory.transactions().check(method);
+					if (method.operation().ledger().recorded()) {
+						LedgerLifecycle.check(method, inMemory.rememberKeys());
+					}
+				}
 			}
 		};
 	}

@@ -28,6 +28,7 @@ import io.github.advisorylock.LockLostException;
 import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.LockScope;
+import io.github.advisorylock.annotation.InvalidSingleRunnerException;
 import io.github.advisorylock.annotation.Once;
 import io.github.advisorylock.annotation.SingleRunner;
 import io.github.advisorylock.annotation.WhenBusy;
@@ -36,6 +37,8 @@ import io.github.advisorylock.test.fleet.Jobs;
 import io.github.advisorylock.test.fleet.Ledgers;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.context.annotation.Import;
 import org.springframework.context.event.EventListener;
@@ -65,6 +68,17 @@ class FleetSettingsTests {
 		assertThatExceptionOfType(IllegalStateException.class).isThrownBy(context::getApplicationContext)
 			.havingRootCause()
 			.withMessageContaining("attribute 'once' needs the ledger, which is switched off or missing");
+	}
+
+	@ParameterizedTest
+	@ValueSource(classes = { WithLongKey.class, WithLongInterval.class })
+	void methodThatTheLedgerCanNotKeepIsRefusedAtTheStart(Class<?> test) {
+		TestContext context = new TestContextManager(test).getTestContext();
+		assertThatExceptionOfType(IllegalStateException.class).isThrownBy(context::getApplicationContext)
+			.havingRootCause()
+			.isInstanceOf(InvalidSingleRunnerException.class)
+			.withMessageContaining((test == WithLongKey.class) ? "'key' has 600 characters"
+					: "'minInterval' is longer than keys with arguments are remembered, PT24H");
 	}
 
 	@Test
@@ -222,6 +236,46 @@ class FleetSettingsTests {
 	@Import(NoLedgers.class)
 	@ContextConfiguration(classes = FleetApplication.class)
 	static class WithoutLedgerAndMethods {
+
+	}
+
+	@FleetTest(LongKey.class)
+	@Import(LongKey.class)
+	@ContextConfiguration(classes = FleetApplication.class)
+	static class WithLongKey {
+
+	}
+
+	@AdvisoryLockTest(value = LongInterval.class, properties = "advisory-lock.ledger.remember-keys=1d")
+	@Import(LongInterval.class)
+	@ContextConfiguration(classes = FleetApplication.class)
+	static class WithLongInterval {
+
+	}
+
+	/**
+	 * Has a key that is too long.
+	 */
+	static class LongKey {
+
+		private static final String TEN = "0123456789";
+
+		private static final String HUNDRED = TEN + TEN + TEN + TEN + TEN + TEN + TEN + TEN + TEN + TEN;
+
+		@SingleRunner(key = HUNDRED + HUNDRED + HUNDRED + HUNDRED + HUNDRED + HUNDRED, once = Once.PER_KEY)
+		void run() {
+		}
+
+	}
+
+	/**
+	 * Has a time apart that is too long.
+	 */
+	static class LongInterval {
+
+		@SingleRunner(key = "mail:#{#id}", minInterval = "48h")
+		void send(String id) {
+		}
 
 	}
 

@@ -107,7 +107,7 @@ public final class LedgerLifecycle implements SmartLifecycle {
 		if ((!this.always && recorded.isEmpty()) || !(this.operations.get() instanceof PostgresAdvisoryLockTemplate)) {
 			return;
 		}
-		recorded.forEach(this::check);
+		recorded.forEach((method) -> check(method, this.settings.rememberKeys()));
 		recorded.forEach(new MinIntervalCheck(this.context.getBeanFactory()::resolveEmbeddedValue)::check);
 		try {
 			this.ledger.get().prepare();
@@ -120,16 +120,18 @@ public final class LedgerLifecycle implements SmartLifecycle {
 	}
 
 	/**
-	 * The last start under a key with arguments is forgotten after a while.
+	 * Refuse a method whose runs could not be kept. The last start under a key with
+	 * arguments is forgotten after a while.
+	 * @param method a method whose runs are recorded
+	 * @param remembered how long keys with arguments are remembered
 	 */
-	private void check(SingleRunnerMethod method) {
+	public static void check(SingleRunnerMethod method, Duration remembered) {
 		AdvisoryLockKey key = method.fixedKey();
 		String excess = (key != null) ? JobName.of(key).findExcess() : null;
 		if (excess != null) {
 			throw invalid(method, "attribute " + excess, "Shorten the key or its namespace.");
 		}
 		Duration minInterval = method.operation().ledger().minInterval();
-		Duration remembered = this.settings.rememberKeys();
 		if (key == null && minInterval != null && minInterval.compareTo(remembered) > 0) {
 			throw invalid(method,
 					"attribute 'minInterval' is longer than keys with arguments are remembered, " + remembered,
