@@ -76,7 +76,7 @@ final class InMemoryCall implements TwoPhaseLockOperations.Admission, LockContex
 						&& RequestDetail.Interval.of(request) == null),
 				() -> "'request' must not ask for mode SHARED: runs of advisory lock '" + this.key
 						+ "' can be recorded only one after the other");
-		this.askedAt = (this.fleet != null) ? this.fleet.now() : Instant.EPOCH;
+		this.askedAt = (this.fleet != null) ? this.fleet.timeline().asked(this.key, this.fleet.now()) : Instant.EPOCH;
 		FleetInstance instance = operations.instance();
 		if (instance != null) {
 			instance.asks();

@@ -211,7 +211,7 @@ public class LockAssert extends AbstractAssert<LockAssert, AdvisoryLockKey> {
 			Timeline.Run before = (i > 0) ? runs.get(i - 1) : null;
 			RequestDetail.Interval interval = Objects.requireNonNull(run.interval, "'interval' must not be null");
 			boolean fromEnd = interval.counted() != RequestDetail.Interval.Counted.FROM_BEGIN;
-			Instant since = (before != null) ? before.countedFrom(fromEnd) : fleet.timeline().from();
+			Instant since = (before != null) ? before.countedFrom(fromEnd) : fleet.timeline().firstAsked(this.actual);
 			Instant until = (i < runs.size()) ? run.begin : fleet.now();
 			Duration apart = Duration.between(since, until);
 			if (i > 0 && i < runs.size() && apart.compareTo(interval.memory()) < 0) {

@@ -20,6 +20,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.NavigableMap;
@@ -57,6 +58,8 @@ final class Timeline {
 	 */
 	private final Map<String, Map<Instant, Set<Integer>>> unguarded = new TreeMap<>();
 
+	private final Map<AdvisoryLockKey, Instant> firstAsked = new HashMap<>();
+
 	/**
 	 * When each change of the instances left none that lives, or some again.
 	 */
@@ -69,6 +72,7 @@ final class Timeline {
 		this.runs.clear();
 		this.log.clear();
 		this.unguarded.clear();
+		this.firstAsked.clear();
 		this.served.clear();
 	}
 
@@ -88,6 +92,23 @@ final class Timeline {
 		Map.Entry<Instant, Boolean> before = this.served.floorEntry(since);
 		return (before == null || before.getValue())
 				&& !this.served.subMap(since, true, until, false).containsValue(false);
+	}
+
+	/**
+	 * Note that a key is asked for.
+	 * @return when that is
+	 */
+	Instant asked(AdvisoryLockKey key, Instant now) {
+		this.firstAsked.putIfAbsent(key, now);
+		return now;
+	}
+
+	/**
+	 * Return since when there are calls for a key: a schedule may have a delay before
+	 * that.
+	 */
+	Instant firstAsked(AdvisoryLockKey key) {
+		return this.firstAsked.getOrDefault(key, this.from);
 	}
 
 	Instant from() {

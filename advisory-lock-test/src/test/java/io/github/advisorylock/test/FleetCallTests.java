@@ -67,6 +67,12 @@ class FleetCallTests {
 	}
 
 	@Test
+	void rateThatBeginsLateRunsOncePerInterval(Fleet fleet) {
+		fleet.advanceBy(Duration.ofHours(3));
+		assertThatLock("late").hasRunOncePerInterval().hasRun(13);
+	}
+
+	@Test
 	void schedulerOfTheApplicationIsNotUsed(Fleet fleet) {
 		fleet.advanceBy(Duration.ofDays(1));
 		assertThat(fleet.bean(0, OwnConfiguration.class).calls).isEqualTo(25);
@@ -117,10 +123,15 @@ class FleetCallTests {
 	}
 
 	/**
-	 * Has guarded methods that are not scheduled.
+	 * Has guarded methods, most of which are not scheduled.
 	 */
 	@Component
 	static class Called {
+
+		@Scheduled(fixedRateString = "PT10M", initialDelayString = "PT1H")
+		@SingleRunner("late")
+		void late() {
+		}
 
 		@SingleRunner("direct")
 		void direct() {
