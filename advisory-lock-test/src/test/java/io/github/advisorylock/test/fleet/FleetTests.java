@@ -151,6 +151,15 @@ class FleetTests {
 	}
 
 	@Test
+	void tickIsNotMadeUpForWhenItsTimeIsOver(Fleet fleet) {
+		fleet.databaseDown();
+		fleet.advanceTo("2026-10-24T06:30:10Z");
+		fleet.databaseUp();
+		fleet.advanceTo("2026-10-24T07:00:00Z");
+		assertThatLock("billing").hasRun(0).hasMissed("2026-10-24T00:30:00Z");
+	}
+
+	@Test
 	void failedRunIsTriedAgainAfterItsPause(Fleet fleet) {
 		willThrow(new IllegalStateException("no money")).willDoNothing().given(this.ledgers).write("billing");
 		fleet.advanceTo("2026-10-24T00:30:20Z");
