@@ -206,6 +206,21 @@ class BackfillTests {
 
 	@ParameterizedTest
 	@ValueSource(strings = { "report", "export" })
+	void runThatLastsKeepsItUnderWay(String key) {
+		Gate gate = new Gate();
+		jobs().hold(gate);
+		post(key, FROM, FROM.plus(Duration.ofDays(1)), "");
+		gate.awaitEntered();
+		TestPostgres.execute("UPDATE operated_backfill SET seen_at = seen_at - INTERVAL '1 minute'");
+		assertThat(backfill(key)).containsEntry("tick", tick(0).toString()).doesNotContainKey("outcome");
+		assertThat(send(other, key, FROM, FROM.plus(Duration.ofDays(1)), "").statusCode()).isEqualTo(409);
+		gate.close();
+		await().untilAsserted(
+				() -> assertThat(backfill(key)).containsEntry("outcome", "EXECUTED").containsEntry("done", 1));
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "report", "export" })
 	void runThatIsCancelledByItsBeginEndsItAsCancelled(String key) {
 		Gate gate = new Gate();
 		jobs().hold(gate);
