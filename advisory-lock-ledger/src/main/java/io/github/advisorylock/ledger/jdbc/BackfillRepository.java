@@ -36,12 +36,14 @@ import org.jspecify.annotations.Nullable;
 record BackfillRepository(LedgerConnections connections, LedgerTables tables, Supplier<String> instance) {
 
 	/**
-	 * A backfill that has not been heard of for that long is over, unless its job runs:
-	 * its instance is gone.
+	 * A backfill that has not been heard of for that long is over, unless its job runs,
+	 * or its own run has only just ended: its instance is gone.
 	 */
 	private static final String UNDER_WAY = """
 			(b.outcome IS NULL AND (b.seen_at > pg_catalog.clock_timestamp() - INTERVAL '10 seconds' OR EXISTS (
-			  SELECT FROM {job_state} s WHERE s.namespace = b.namespace AND s.key = b.key AND s.state = 'running')))""";
+			  SELECT FROM {job_state} s WHERE s.namespace = b.namespace AND s.key = b.key AND s.state = 'running') OR EXISTS (
+			  SELECT FROM {run} r WHERE r.namespace = b.namespace AND r.key = b.key AND r.tick = b.current_tick
+			    AND r.finished_at > pg_catalog.clock_timestamp() - INTERVAL '10 seconds')))""";
 
 	static final String BEGIN = """
 			INSERT INTO {backfill} AS b (namespace, key, from_at, to_at, ticks, instance, started_by)

@@ -219,6 +219,21 @@ class BackfillTests {
 				() -> assertThat(backfill(key)).containsEntry("outcome", "EXECUTED").containsEntry("done", 1));
 	}
 
+	/**
+	 * Between a run that has lasted and the next word of its instance.
+	 */
+	@Test
+	void runThatHasJustEndedKeepsItUnderWay() {
+		post("report", FROM, FROM.plus(Duration.ofDays(1)), "");
+		awaitEnd("report");
+		TestPostgres.execute("UPDATE operated_backfill SET outcome = NULL, current_tick = '" + tick(0)
+				+ "', seen_at = seen_at - INTERVAL '1 minute'");
+		assertThat(backfill("report")).doesNotContainKey("outcome");
+		assertThat(send(other, "report", FROM, FROM.plus(Duration.ofDays(1)), "").statusCode()).isEqualTo(409);
+		TestPostgres.execute("UPDATE operated_run SET finished_at = finished_at - INTERVAL '11 seconds'");
+		assertThat(backfill("report")).containsEntry("outcome", "ABANDONED");
+	}
+
 	@ParameterizedTest
 	@ValueSource(strings = { "report", "export" })
 	void runThatIsCancelledByItsBeginEndsItAsCancelled(String key) {
