@@ -330,9 +330,10 @@ final class TickLocks {
 		 */
 		private void granted(Hold taken) {
 			boolean wanted;
+			boolean done;
 			synchronized (this) {
-				wanted = !isLocked() && ((this.state == State.KEPT) ? taken.mode == LockMode.SHARED
-						: this.state != State.GIVEN_BACK && taken.mode == LockMode.EXCLUSIVE);
+				done = this.state == State.KEPT;
+				wanted = !isLocked() && this.state != State.GIVEN_BACK && (done || taken.mode == LockMode.EXCLUSIVE);
 				if (wanted) {
 					this.hold = taken;
 					TickLocks.this.ticks.put(this.lock, this);
@@ -343,7 +344,11 @@ final class TickLocks {
 				return;
 			}
 			lookLater();
-			if (taken.mode == LockMode.SHARED && this.memory.endsOnTime()) {
+			if (taken.mode == LockMode.EXCLUSIVE && done) {
+				// the work has ended while its lock was taken again
+				share(taken);
+			}
+			else if (taken.mode == LockMode.SHARED && this.memory.endsOnTime()) {
 				this.forgetting = TickLocks.this.later.after(Duration.ofNanos(leftNanos()), TickLocks.this.look);
 			}
 		}

@@ -47,6 +47,7 @@ import io.github.advisorylock.jdbc.thread.LockThread;
 import io.github.advisorylock.log.LockLog;
 import io.github.advisorylock.support.RequestDetail;
 import io.github.advisorylock.testsupport.CountingSocketFactory;
+import io.github.advisorylock.testsupport.FaultyDataSource;
 import io.github.advisorylock.testsupport.ForeignSession;
 import io.github.advisorylock.testsupport.LogRecorder;
 import io.github.advisorylock.testsupport.Patience;
@@ -185,7 +186,35 @@ class TickLocksTests extends AbstractLockTests {
 			return terminated;
 		}).value()).isPositive();
 		assertThat(this.events).isEmpty();
-		assertThat(run(this.late, tick(LockScope.TRANSACTION, TICK))).isEqualTo(LockOutcome.ALREADY_RAN);
+		Awaitility.await()
+			.untilAsserted(() -> assertThat(run(this.late, tick(LockScope.TRANSACTION, TICK)))
+				.isEqualTo(LockOutcome.ALREADY_RAN));
+		assertThat(this.runs).hasValue(0);
+	}
+
+	/**
+	 * What waits for the lock gets it in the first moment in which nobody has it.
+	 */
+	@Test
+	void lockThatIsTakenAgainAtTheEndOfTheRunIsNotGivenUp() throws Exception {
+		FaultyDataSource source = new FaultyDataSource();
+		PostgresAdvisoryLockTemplate instance = instance(source, PATIENCE);
+		try (Connection another = TestPostgres.open(); Statement statement = another.createStatement()) {
+			Future<Boolean> wait = instance.execute(tick(LockScope.TRANSACTION, TICK), (lock) -> {
+				source.delayAfter("execute", "pg_try_advisory_lock_shared(?) THEN 0", Duration.ofMillis(500));
+				TestPostgres.terminate(NAMESPACE);
+				Awaitility.await().until(() -> TestPostgres.locks().contains(numberOf(tickKey(TICK))));
+				return this.threads
+					.submit(() -> statement.execute("SELECT pg_advisory_lock(" + tickKey(TICK).value() + ")"));
+			}).orElseThrow();
+			Awaitility.await()
+				.until(() -> TestPostgres
+					.query("SELECT mode FROM pg_locks WHERE granted AND classid || '/' || objid || '/' || objsubid = '"
+							+ numberOf(tickKey(TICK)) + "'")
+					.contains("ShareLock"));
+			assertThat(wait).isNotDone();
+			statement.cancel();
+		}
 	}
 
 	@Test

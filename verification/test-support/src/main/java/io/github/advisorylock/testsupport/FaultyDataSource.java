@@ -24,9 +24,11 @@ import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.time.Duration;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
@@ -46,6 +48,8 @@ public final class FaultyDataSource extends DriverManagerDataSource {
 	private final Set<String> threads = ConcurrentHashMap.newKeySet();
 
 	private volatile @Nullable Interruption interruption;
+
+	private volatile @Nullable Delay delay;
 
 	private volatile @Nullable Opened opened;
 
@@ -72,6 +76,16 @@ public final class FaultyDataSource extends DriverManagerDataSource {
 	 */
 	public void failBefore(String method, String sql, Throwable failure) {
 		this.fault.set(new Fault(true, method, sql, failure));
+	}
+
+	/**
+	 * Have the next call of a method of a statement return late.
+	 * @param method the name of the method
+	 * @param sql what the text of the statement contains
+	 * @param delay how late
+	 */
+	public void delayAfter(String method, String sql, Duration delay) {
+		this.delay = new Delay(method, sql, delay, new AtomicBoolean());
 	}
 
 	/**
@@ -138,6 +152,14 @@ public final class FaultyDataSource extends DriverManagerDataSource {
 		failIfDue(true, method, sql);
 		Object result = call(target, method, arguments);
 		failIfDue(false, method, sql);
+		Delay late = this.delay;
+		if (late != null && late.method.equals(method.getName()) && sql.contains(late.sql)
+				&& late.over.compareAndSet(false, true)) {
+			long end = System.nanoTime() + late.time.toNanos();
+			while (System.nanoTime() < end) {
+				LockSupport.parkNanos(end - System.nanoTime());
+			}
+		}
 		if (result instanceof PreparedStatement && arguments != null) {
 			return wrap(PreparedStatement.class, result, (String) arguments[0]);
 		}
@@ -179,6 +201,10 @@ public final class FaultyDataSource extends DriverManagerDataSource {
 	}
 
 	private record Interruption(String method, String sql, AtomicInteger calls) {
+
+	}
+
+	private record Delay(String method, String sql, Duration time, AtomicBoolean over) {
 
 	}
 
