@@ -61,6 +61,8 @@ public class DefaultLockExecutionObservationConvention implements LockExecutionO
 			values = values.and("lock.tick", lock.tick().get().toString(), "lock.attempt",
 					Integer.toString(lock.attempt()));
 		}
+		// who asks for the token while the work runs waits for the server's disk, and a
+		// span is no reason for that
 		boolean over = context.getOutcome() != null || context.isCancelled() || context.getError() != null;
 		return (lock == null || !over || lock.fencingToken().isEmpty()) ? values
 				: values.and("fencing.token", Long.toString(lock.fencingToken().getAsLong()));
