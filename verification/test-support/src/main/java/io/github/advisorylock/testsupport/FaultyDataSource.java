@@ -28,7 +28,6 @@ import java.time.Duration;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
@@ -49,8 +48,6 @@ public final class FaultyDataSource extends DriverManagerDataSource {
 
 	private volatile @Nullable Interruption interruption;
 
-	private volatile @Nullable Delay delay;
-
 	private volatile @Nullable Opened opened;
 
 	public FaultyDataSource() {
@@ -64,7 +61,9 @@ public final class FaultyDataSource extends DriverManagerDataSource {
 	 * @param failure what is thrown
 	 */
 	public void failAfter(String method, String sql, Throwable failure) {
-		this.fault.set(new Fault(false, method, sql, failure));
+		this.fault.set(new Fault(false, method, sql, () -> {
+			throw failure;
+		}));
 	}
 
 	/**
@@ -75,7 +74,9 @@ public final class FaultyDataSource extends DriverManagerDataSource {
 	 * @param failure what is thrown
 	 */
 	public void failBefore(String method, String sql, Throwable failure) {
-		this.fault.set(new Fault(true, method, sql, failure));
+		this.fault.set(new Fault(true, method, sql, () -> {
+			throw failure;
+		}));
 	}
 
 	/**
@@ -85,7 +86,12 @@ public final class FaultyDataSource extends DriverManagerDataSource {
 	 * @param delay how late
 	 */
 	public void delayAfter(String method, String sql, Duration delay) {
-		this.delay = new Delay(method, sql, delay, new AtomicBoolean());
+		this.fault.set(new Fault(false, method, sql, () -> {
+			long end = System.nanoTime() + delay.toNanos();
+			while (System.nanoTime() < end) {
+				LockSupport.parkNanos(end - System.nanoTime());
+			}
+		}));
 	}
 
 	/**
@@ -152,14 +158,6 @@ public final class FaultyDataSource extends DriverManagerDataSource {
 		failIfDue(true, method, sql);
 		Object result = call(target, method, arguments);
 		failIfDue(false, method, sql);
-		Delay late = this.delay;
-		if (late != null && late.method.equals(method.getName()) && sql.contains(late.sql)
-				&& late.over.compareAndSet(false, true)) {
-			long end = System.nanoTime() + late.time.toNanos();
-			while (System.nanoTime() < end) {
-				LockSupport.parkNanos(end - System.nanoTime());
-			}
-		}
 		if (result instanceof PreparedStatement && arguments != null) {
 			return wrap(PreparedStatement.class, result, (String) arguments[0]);
 		}
@@ -170,7 +168,7 @@ public final class FaultyDataSource extends DriverManagerDataSource {
 		Fault due = this.fault.get();
 		if (due != null && due.before == before && due.method.equals(method.getName()) && sql.contains(due.sql)
 				&& this.fault.compareAndSet(due, null)) {
-			throw due.failure;
+			due.effect.happen();
 		}
 	}
 
@@ -204,11 +202,13 @@ public final class FaultyDataSource extends DriverManagerDataSource {
 
 	}
 
-	private record Delay(String method, String sql, Duration time, AtomicBoolean over) {
+	private record Fault(boolean before, String method, String sql, Effect effect) {
 
 	}
 
-	private record Fault(boolean before, String method, String sql, Throwable failure) {
+	private interface Effect {
+
+		void happen() throws Throwable;
 
 	}
 
