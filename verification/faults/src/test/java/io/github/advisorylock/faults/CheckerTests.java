@@ -46,7 +46,7 @@ class CheckerTests {
 
 	private final List<Execution> expected = new ArrayList<>();
 
-	private long end = -1;
+	private final TrialEnd end = new TrialEnd();
 
 	@Test
 	void goodHistoryIsGood() {
@@ -70,9 +70,13 @@ class CheckerTests {
 	@Test
 	void runOnAThreadOfAnotherKindIsFound() {
 		run("a#1", Job.SESSION, null, null, 0, 500, Event.Kind.END);
-		assertThat(new Checker(this.events, this.effects, this.recorded, this.disturbances, true, end())
-			.check(this.expected)
-			.violations()).singleElement().asString().startsWith("On a platform thread");
+		assertThat(
+				new Checker(this.events, this.effects, this.recorded, this.disturbances, true, this.end.of(this.events))
+					.check(this.expected)
+					.violations())
+			.singleElement()
+			.asString()
+			.startsWith("On a platform thread");
 	}
 
 	@Test
@@ -386,9 +390,9 @@ class CheckerTests {
 	void rememberedTickThatIsDueWhenInstancesStopIsNotAskedFor() {
 		run("a#1", Job.REMEMBERED, TICK, null, 0, 500, Event.Kind.END);
 		run("b#1", Job.SESSION, null, null, 14_000, 14_500, Event.Kind.END);
-		this.end = 2_000 + Disturbance.RECOVERY;
+		this.end.at(2_000 + Disturbance.RECOVERY);
 		assertThat(violations()).isEmpty();
-		this.end = 3_000 + Disturbance.RECOVERY;
+		this.end.at(3_000 + Disturbance.RECOVERY);
 		assertThat(violations()).containsExactly("Nobody ran the remembered tick " + TICK.plusSeconds(3));
 	}
 
@@ -559,16 +563,8 @@ class CheckerTests {
 		return check().violations();
 	}
 
-	/**
-	 * Return when the instances were told to stop: at the last event, if nothing else is
-	 * said.
-	 */
-	private long end() {
-		return (this.end >= 0) ? this.end : this.events.stream().mapToLong(Event::at).max().orElse(0);
-	}
-
 	private Findings check() {
-		return new Checker(this.events, this.effects, this.recorded, this.disturbances, false, end())
+		return new Checker(this.events, this.effects, this.recorded, this.disturbances, false, this.end.of(this.events))
 			.check(this.expected);
 	}
 

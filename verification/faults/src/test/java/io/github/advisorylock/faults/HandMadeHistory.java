@@ -39,7 +39,7 @@ final class HandMadeHistory {
 
 	private final List<Disturbance> disturbances = new ArrayList<>();
 
-	private long end = -1;
+	private final TrialEnd end = new TrialEnd();
 
 	/**
 	 * Add a run that was executed.
@@ -94,14 +94,14 @@ final class HandMadeHistory {
 	 * Have the instances told to stop at a moment, else at the last event.
 	 */
 	void stop(long at) {
-		this.end = at;
+		this.end.at(at);
 	}
 
 	/**
 	 * Return when the instances were told to stop.
 	 */
 	long end() {
-		return (this.end >= 0) ? this.end : this.events.stream().mapToLong(Event::at).max().orElse(0);
+		return this.end.of(this.events);
 	}
 
 	List<Event> events() {

@@ -38,7 +38,7 @@ final class OperatedHistory {
 
 	private final Map<Act, Integer> acts = new EnumMap<>(Act.class);
 
-	private long end = -1;
+	private final TrialEnd end = new TrialEnd();
 
 	/**
 	 * Have an instance say something.
@@ -73,14 +73,14 @@ final class OperatedHistory {
 	 * Have the instances told to stop at a moment, else at the last event.
 	 */
 	void stop(long at) {
-		this.end = at;
+		this.end.at(at);
 	}
 
 	/**
 	 * Return when the instances were told to stop.
 	 */
 	long end() {
-		return (this.end >= 0) ? this.end : this.events.stream().mapToLong(Event::at).max().orElse(0);
+		return this.end.of(this.events);
 	}
 
 	List<Event> events() {

@@ -274,7 +274,7 @@ class PromiseRulesTests {
 	private List<String> violations() {
 		List<Event> sorted = new ArrayList<>(this.events);
 		sorted.sort(Comparator.comparingLong(Event::at));
-		return new PromiseRules(sorted, this.written, this.disturbances, end()).violations();
+		return new PromiseRules(sorted, this.written, this.disturbances, new TrialEnd().of(this.events)).violations();
 	}
 
 	private List<String> ofChecker() {
@@ -282,12 +282,10 @@ class PromiseRulesTests {
 	}
 
 	private List<String> ofChecker(boolean virtual) {
-		return new Checker(this.events, List.of(), List.of(), this.disturbances, virtual, end()).check(List.of())
+		return new Checker(this.events, List.of(), List.of(), this.disturbances, virtual,
+				new TrialEnd().of(this.events))
+			.check(List.of())
 			.violations();
-	}
-
-	private long end() {
-		return this.events.stream().mapToLong(Event::at).max().orElse(0);
 	}
 
 }

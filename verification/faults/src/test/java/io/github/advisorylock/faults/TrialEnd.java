@@ -1,0 +1,40 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.faults;
+
+import java.util.List;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * When the instances of a history that was made by hand were told to stop: at its last
+ * event, if nothing else is said.
+ */
+final class TrialEnd {
+
+	private @Nullable Long at;
+
+	void at(long moment) {
+		this.at = moment;
+	}
+
+	long of(List<Event> events) {
+		Long said = this.at;
+		return (said != null) ? said : events.stream().mapToLong(Event::at).max().orElse(0);
+	}
+
+}
