@@ -57,12 +57,11 @@ import org.jspecify.annotations.Nullable;
  * @since 0.1.0
  */
 @JsonInclude(JsonInclude.Include.NON_NULL)
-public record AdvisoryLocksDescriptor(Instant time, Duration clockSkew, List<Duration> clockSkewBetween,
-		String instance, @Nullable Boolean drained, String namespace, String database, @Nullable List<String> databases,
-		boolean ledger, @Nullable Integer members, @Nullable PauseDescriptor paused, @Nullable Integer goOn,
-		int jobCount, Map<String, Integer> states, int problemCount, List<ProblemGroup> problems, int matching,
-		int page, int size, List<JobDescriptor> jobs, List<LeaderDescriptor> leaders,
-		List<InstanceDescriptor> instances) {
+record AdvisoryLocksDescriptor(Instant time, Duration clockSkew, List<Duration> clockSkewBetween, String instance,
+		@Nullable Boolean drained, String namespace, String database, @Nullable List<String> databases, boolean ledger,
+		@Nullable Integer members, @Nullable PauseDescriptor paused, @Nullable Integer goOn, int jobCount,
+		Map<String, Integer> states, int problemCount, List<ProblemGroup> problems, int matching, int page, int size,
+		List<JobDescriptor> jobs, List<LeaderDescriptor> leaders, List<InstanceDescriptor> instances) {
 
 	/**
 	 * One job. Of a list, it has no more than what is asked of each: what comes after the
@@ -106,7 +105,7 @@ public record AdvisoryLocksDescriptor(Instant time, Duration clockSkew, List<Dur
 	 * @param backfill its last backfill, {@code null} if there was none
 	 */
 	@JsonInclude(JsonInclude.Include.NON_EMPTY)
-	public record JobDescriptor(String key, String namespace, @Nullable String method, @Nullable LockScope scope,
+	record JobDescriptor(String key, String namespace, @Nullable String method, @Nullable LockScope scope,
 			@Nullable String once, @Nullable Integer permits, List<ScheduleDescriptor> schedules, String state,
 			@Nullable Instant next, @Nullable RunDescriptor lastRun, @Nullable Integer attempt,
 			Map<String, Long> outcomes, List<HolderDescriptor> holders, List<WaiterDescriptor> waiters,
@@ -154,7 +153,7 @@ public record AdvisoryLocksDescriptor(Instant time, Duration clockSkew, List<Dur
 	 * @param error why it failed; only the class for who may not see values
 	 */
 	@JsonInclude(JsonInclude.Include.NON_NULL)
-	public record BackfillDescriptor(Instant from, Instant to, int done, int of, int skipped, @Nullable Instant tick,
+	record BackfillDescriptor(Instant from, Instant to, int done, int of, int skipped, @Nullable Instant tick,
 			String instance, String by, Instant startedAt, @Nullable String outcome, @Nullable String error) {
 
 	}
@@ -166,7 +165,7 @@ public record AdvisoryLocksDescriptor(Instant time, Duration clockSkew, List<Dur
 	 * @param count how many there are
 	 * @param latest the latest of them, latest first, five at most
 	 */
-	public record ProblemGroup(Problem problem, int count, List<ProblemDescriptor> latest) {
+	record ProblemGroup(Problem problem, int count, List<ProblemDescriptor> latest) {
 
 	}
 
@@ -183,8 +182,8 @@ public record AdvisoryLocksDescriptor(Instant time, Duration clockSkew, List<Dur
 	 * differ
 	 */
 	@JsonInclude(JsonInclude.Include.NON_NULL)
-	public record ProblemDescriptor(@Nullable String key, String namespace, @Nullable Instant since,
-			@Nullable String instance, @Nullable String detail) {
+	record ProblemDescriptor(@Nullable String key, String namespace, @Nullable Instant since, @Nullable String instance,
+			@Nullable String detail) {
 
 	}
 
@@ -198,7 +197,7 @@ public record AdvisoryLocksDescriptor(Instant time, Duration clockSkew, List<Dur
 	 * day and not run since
 	 * @param failed the latest few of these, newest first
 	 */
-	public record KeysDescriptor(int count, List<KeyDescriptor> latest, int failureCount, List<KeyDescriptor> failed) {
+	record KeysDescriptor(int count, List<KeyDescriptor> latest, int failureCount, List<KeyDescriptor> failed) {
 
 		/**
 		 * Count also keys that have no row, of which runs are told.
@@ -221,7 +220,7 @@ public record AdvisoryLocksDescriptor(Instant time, Duration clockSkew, List<Dur
 	 * too often or its run was told to end; else {@code null}
 	 */
 	@JsonInclude(JsonInclude.Include.NON_NULL)
-	public record TickDescriptor(Instant tick, int attempts, @Nullable Instant retryAt, @Nullable Boolean givenUp) {
+	record TickDescriptor(Instant tick, int attempts, @Nullable Instant retryAt, @Nullable Boolean givenUp) {
 
 	}
 
@@ -235,15 +234,14 @@ public record AdvisoryLocksDescriptor(Instant time, Duration clockSkew, List<Dur
 	 * see values
 	 */
 	@JsonInclude(JsonInclude.Include.NON_NULL)
-	public record KeyDescriptor(String key, @Nullable Instant startedAt, @Nullable String outcome,
-			@Nullable String error) {
+	record KeyDescriptor(String key, @Nullable Instant startedAt, @Nullable String outcome, @Nullable String error) {
 
 	}
 
 	/**
 	 * What an operator should look at, what weighs most first.
 	 */
-	public enum Problem {
+	enum Problem {
 
 		/**
 		 * This instance lost the lock in mid-run within the last hour.
@@ -329,7 +327,7 @@ public record AdvisoryLocksDescriptor(Instant time, Duration clockSkew, List<Dur
 	 * @param interval the time between calls
 	 */
 	@JsonInclude(JsonInclude.Include.NON_NULL)
-	public record ScheduleDescriptor(String type, @Nullable String expression, @Nullable String zone,
+	record ScheduleDescriptor(String type, @Nullable String expression, @Nullable String zone,
 			@Nullable Duration interval) {
 
 	}
@@ -347,7 +345,7 @@ public record AdvisoryLocksDescriptor(Instant time, Duration clockSkew, List<Dur
 	 * @param reason why, {@code null} if that is not told
 	 */
 	@JsonInclude(JsonInclude.Include.NON_NULL)
-	public record RescheduledDescriptor(@Nullable String cron, @Nullable String zone, @Nullable String interval,
+	record RescheduledDescriptor(@Nullable String cron, @Nullable String zone, @Nullable String interval,
 			Instant effectiveAt, Instant since, String by, @Nullable String reason) {
 
 	}
@@ -358,7 +356,7 @@ public record AdvisoryLocksDescriptor(Instant time, Duration clockSkew, List<Dur
 	 * @param key its key
 	 * @param next the next times
 	 */
-	public record PreviewDescriptor(String key, List<Instant> next) {
+	record PreviewDescriptor(String key, List<Instant> next) {
 
 	}
 
@@ -372,7 +370,7 @@ public record AdvisoryLocksDescriptor(Instant time, Duration clockSkew, List<Dur
 	 * this one is
 	 */
 	@JsonInclude(JsonInclude.Include.NON_NULL)
-	public record PauseDescriptor(@Nullable Instant since, String by, @Nullable String reason, @Nullable Boolean all) {
+	record PauseDescriptor(@Nullable Instant since, String by, @Nullable String reason, @Nullable Boolean all) {
 
 	}
 
@@ -398,7 +396,7 @@ public record AdvisoryLocksDescriptor(Instant time, Duration clockSkew, List<Dur
 	 * @param key the key, where runs of several are asked for
 	 */
 	@JsonInclude(JsonInclude.Include.NON_NULL)
-	public record RunDescriptor(@Nullable Instant tick, @Nullable Integer attempt, String instance,
+	record RunDescriptor(@Nullable Instant tick, @Nullable Integer attempt, String instance,
 			@Nullable Long fencingToken, Instant startedAt, @Nullable Instant finishedAt, @Nullable Duration duration,
 			@Nullable String outcome, @Nullable String error, @Nullable String traceId, @Nullable String stackTrace,
 			@Nullable String hangStack, @Nullable String key) {
@@ -427,7 +425,7 @@ public record AdvisoryLocksDescriptor(Instant time, Duration clockSkew, List<Dur
 	 * @param forecast when jobs are called next
 	 */
 	@JsonInclude(JsonInclude.Include.NON_NULL)
-	public record RunsDescriptor(Instant time, String instance, String namespace, String database,
+	record RunsDescriptor(Instant time, String instance, String namespace, String database,
 			@Nullable List<String> databases, boolean ledger, List<RunDescriptor> runs, ForecastDescriptor forecast) {
 
 	}
@@ -441,7 +439,7 @@ public record AdvisoryLocksDescriptor(Instant time, Duration clockSkew, List<Dur
 	 * @param often how many jobs are called more often than once a minute, and are in
 	 * neither
 	 */
-	public record ForecastDescriptor(List<PlannedDescriptor> next, List<PlannedDescriptor> together, int often) {
+	record ForecastDescriptor(List<PlannedDescriptor> next, List<PlannedDescriptor> together, int often) {
 
 	}
 
@@ -452,7 +450,7 @@ public record AdvisoryLocksDescriptor(Instant time, Duration clockSkew, List<Dur
 	 * @param count how many jobs are called then
 	 * @param keys their keys, five at most
 	 */
-	public record PlannedDescriptor(Instant time, int count, List<String> keys) {
+	record PlannedDescriptor(Instant time, int count, List<String> keys) {
 
 	}
 
@@ -469,9 +467,8 @@ public record AdvisoryLocksDescriptor(Instant time, Duration clockSkew, List<Dur
 	 * @param query its current or last statement; hidden from who may not see values
 	 */
 	@JsonInclude(JsonInclude.Include.NON_NULL)
-	public record HolderDescriptor(@Nullable String instance, int pid, @Nullable Instant since,
-			@Nullable String application, @Nullable String user, @Nullable String client, @Nullable String state,
-			@Nullable String query) {
+	record HolderDescriptor(@Nullable String instance, int pid, @Nullable Instant since, @Nullable String application,
+			@Nullable String user, @Nullable String client, @Nullable String state, @Nullable String query) {
 
 		private HolderDescriptor brief() {
 			return new HolderDescriptor(this.instance, this.pid, this.since,
@@ -492,8 +489,8 @@ public record AdvisoryLocksDescriptor(Instant time, Duration clockSkew, List<Dur
 	 * see it
 	 */
 	@JsonInclude(JsonInclude.Include.NON_EMPTY)
-	public record WaiterDescriptor(int pid, @Nullable Instant since, List<Integer> blockedBy,
-			@Nullable String application, @Nullable String user, @Nullable String client) {
+	record WaiterDescriptor(int pid, @Nullable Instant since, List<Integer> blockedBy, @Nullable String application,
+			@Nullable String user, @Nullable String client) {
 
 		private WaiterDescriptor brief() {
 			return new WaiterDescriptor(this.pid, this.since, List.of(), null, null, null);
@@ -523,7 +520,7 @@ public record AdvisoryLocksDescriptor(Instant time, Duration clockSkew, List<Dur
 	 * @param drainedBy who has drained it
 	 */
 	@JsonInclude(JsonInclude.Include.NON_NULL)
-	public record InstanceDescriptor(String instance, String namespace, String state, Instant startedAt, Instant seenAt,
+	record InstanceDescriptor(String instance, String namespace, String state, Instant startedAt, Instant seenAt,
 			@Nullable Instant endedAt, @Nullable String version, @Nullable String library, @Nullable Duration clockSkew,
 			int locks, List<String> leaderOf, @Nullable Instant drainedAt, @Nullable String drainedBy) {
 
@@ -548,7 +545,7 @@ public record AdvisoryLocksDescriptor(Instant time, Duration clockSkew, List<Dur
 	 * @param waiting the instances that would take over
 	 */
 	@JsonInclude(JsonInclude.Include.NON_NULL)
-	public record LeaderDescriptor(String role, String namespace, @Nullable String instance, @Nullable Integer pid,
+	record LeaderDescriptor(String role, String namespace, @Nullable String instance, @Nullable Integer pid,
 			@Nullable Long term, @Nullable Instant since, List<String> waiting) {
 
 	}
@@ -563,7 +560,7 @@ public record AdvisoryLocksDescriptor(Instant time, Duration clockSkew, List<Dur
 	 * it where it depends on arguments
 	 */
 	@JsonInclude(JsonInclude.Include.NON_NULL)
-	public record JobDetailsDescriptor(Instant time, String instance, JobDescriptor job, List<RunDescriptor> runs) {
+	record JobDetailsDescriptor(Instant time, String instance, JobDescriptor job, List<RunDescriptor> runs) {
 
 	}
 
@@ -575,7 +572,7 @@ public record AdvisoryLocksDescriptor(Instant time, Duration clockSkew, List<Dur
 	 * @param namespace the namespace of the key
 	 * @param runs what each holder of its lock does, empty if nobody holds it
 	 */
-	public record StackDescriptor(String instance, String key, String namespace, List<RunningDescriptor> runs) {
+	record StackDescriptor(String instance, String key, String namespace, List<RunningDescriptor> runs) {
 
 	}
 
@@ -596,7 +593,7 @@ public record AdvisoryLocksDescriptor(Instant time, Duration clockSkew, List<Dur
 	 * @param error why the thread is not known, {@code null} if it is
 	 */
 	@JsonInclude(JsonInclude.Include.NON_EMPTY)
-	public record RunningDescriptor(@Nullable String instance, @Nullable String thread, @Nullable String state,
+	record RunningDescriptor(@Nullable String instance, @Nullable String thread, @Nullable String state,
 			@Nullable Instant since, @Nullable Integer pid, @Nullable String connection, @Nullable String statement,
 			List<Integer> waitsFor, @Nullable List<String> frames, @Nullable String error) {
 
@@ -617,7 +614,7 @@ public record AdvisoryLocksDescriptor(Instant time, Duration clockSkew, List<Dur
 	 * @param effectiveAt from when on another schedule holds
 	 */
 	@JsonInclude(JsonInclude.Include.NON_NULL)
-	public record ActionDescriptor(String key, String namespace, String state, String by, @Nullable String outcome,
+	record ActionDescriptor(String key, String namespace, String state, String by, @Nullable String outcome,
 			@Nullable String error, @Nullable Instant effectiveAt) {
 
 	}
@@ -630,7 +627,7 @@ public record AdvisoryLocksDescriptor(Instant time, Duration clockSkew, List<Dur
 	 * @param by who asked, {@code unauthenticated} for who is not logged in
 	 * @param jobs how many jobs that holds for
 	 */
-	public record AllJobsActionDescriptor(String namespace, String state, String by, int jobs) {
+	record AllJobsActionDescriptor(String namespace, String state, String by, int jobs) {
 
 	}
 
@@ -642,7 +639,7 @@ public record AdvisoryLocksDescriptor(Instant time, Duration clockSkew, List<Dur
 	 * @param state what was asked for: {@code drained} or {@code resumed}
 	 * @param by who asked, {@code unauthenticated} for who is not logged in
 	 */
-	public record InstanceActionDescriptor(String namespace, String instance, String state, String by) {
+	record InstanceActionDescriptor(String namespace, String instance, String state, String by) {
 
 	}
 
@@ -651,7 +648,7 @@ public record AdvisoryLocksDescriptor(Instant time, Duration clockSkew, List<Dur
 	 *
 	 * @param error the reason
 	 */
-	public record ErrorDescriptor(String error) {
+	record ErrorDescriptor(String error) {
 
 	}
 
@@ -667,8 +664,7 @@ public record AdvisoryLocksDescriptor(Instant time, Duration clockSkew, List<Dur
 	 * @param p95 what 95 of a hundred of these took no longer than
 	 */
 	@JsonInclude(JsonInclude.Include.NON_NULL)
-	public record RunStatistics(int runs, int executed, int failures, @Nullable Duration median,
-			@Nullable Duration p95) {
+	record RunStatistics(int runs, int executed, int failures, @Nullable Duration median, @Nullable Duration p95) {
 
 		/**
 		 * Look at some runs, latest first.

@@ -33,7 +33,7 @@ import org.springframework.boot.actuate.endpoint.annotation.Selector;
  * @see AdvisoryLocksEndpointWebExtension
  */
 @Endpoint(id = "advisorylocks", defaultAccess = Access.READ_ONLY)
-public class AdvisoryLocksEndpoint {
+class AdvisoryLocksEndpoint {
 
 	private final AdvisoryLocksSource source;
 
@@ -41,7 +41,7 @@ public class AdvisoryLocksEndpoint {
 	 * Create an endpoint.
 	 * @param source knows jobs and locks
 	 */
-	public AdvisoryLocksEndpoint(AdvisoryLocksSource source) {
+	AdvisoryLocksEndpoint(AdvisoryLocksSource source) {
 		this.source = source;
 	}
 
@@ -56,7 +56,7 @@ public class AdvisoryLocksEndpoint {
 	 * @return jobs
 	 */
 	@ReadOperation
-	public AdvisoryLocksDescriptor advisoryLocks(@Nullable String q, @Nullable String state, @Nullable String sort,
+	AdvisoryLocksDescriptor advisoryLocks(@Nullable String q, @Nullable String state, @Nullable String sort,
 			@Nullable Integer page, @Nullable Integer size, @Nullable String transactionManager) {
 		return this.source.getLocks(transactionManager, q, state, sort, page, size, false);
 	}
@@ -69,7 +69,7 @@ public class AdvisoryLocksEndpoint {
 	 * @return the job, {@code null} if there is none of that key
 	 */
 	@ReadOperation
-	public @Nullable JobDetailsDescriptor job(@Nullable String namespace, @Nullable String transactionManager,
+	@Nullable JobDetailsDescriptor job(@Nullable String namespace, @Nullable String transactionManager,
 			@Selector(match = Selector.Match.ALL_REMAINING) String... key) {
 		return this.source.in(transactionManager).getJob(namespace, String.join("/", key), false).orElse(null);
 	}

@@ -68,7 +68,7 @@ import org.springframework.dao.DataAccessException;
  */
 @EndpointWebExtension(endpoint = AdvisoryLocksEndpoint.class)
 @ImportRuntimeHints(AdvisoryLocksEndpointWebExtension.Hints.class)
-public class AdvisoryLocksEndpointWebExtension {
+class AdvisoryLocksEndpointWebExtension {
 
 	private static final Log logger = LogFactory.getLog(AdvisoryLocksEndpointWebExtension.class);
 
@@ -103,7 +103,7 @@ public class AdvisoryLocksEndpointWebExtension {
 	 * @param showValues to whom values are shown
 	 * @param roles which roles may see values, empty for any user that is logged in
 	 */
-	public AdvisoryLocksEndpointWebExtension(AdvisoryLocksSource source, Supplier<LeaderElection> election,
+	AdvisoryLocksEndpointWebExtension(AdvisoryLocksSource source, Supplier<LeaderElection> election,
 			ApplicationEventPublisher eventPublisher, Show showValues, Set<String> roles) {
 		this.source = source;
 		this.actions = (database) -> database.actions(election, eventPublisher);
@@ -115,7 +115,7 @@ public class AdvisoryLocksEndpointWebExtension {
 	 * Return what lets the path alone say which job a request to the endpoint is for.
 	 * @return an advisor of the operations of the endpoint
 	 */
-	public static OperationInvokerAdvisor pathOnly() {
+	static OperationInvokerAdvisor pathOnly() {
 		return new PathOnly();
 	}
 
@@ -137,7 +137,7 @@ public class AdvisoryLocksEndpointWebExtension {
 	 * database can't be asked
 	 */
 	@ReadOperation
-	public WebEndpointResponse<Object> advisoryLocks(SecurityContext securityContext, @Nullable String q,
+	WebEndpointResponse<Object> advisoryLocks(SecurityContext securityContext, @Nullable String q,
 			@Nullable String state, @Nullable String sort, @Nullable Integer page, @Nullable Integer size,
 			@Nullable Integer runs, @Nullable String outcome, @Nullable String instance, @Nullable String from,
 			@Nullable String to, @Nullable String transactionManager) {
@@ -165,7 +165,7 @@ public class AdvisoryLocksEndpointWebExtension {
 	 * job of that key
 	 */
 	@ReadOperation
-	public WebEndpointResponse<Object> job(SecurityContext securityContext, @Nullable String namespace,
+	WebEndpointResponse<Object> job(SecurityContext securityContext, @Nullable String namespace,
 			@Nullable String transactionManager, @Nullable String cron, @Nullable String zone,
 			@Nullable String interval, @Selector(match = Match.ALL_REMAINING) String... key) {
 		JobRegistry.Schedule schedule = new JobRegistry.Schedule(cron, zone, interval);
@@ -202,7 +202,7 @@ public class AdvisoryLocksEndpointWebExtension {
 	 * name lives, 409 if this one can't reach it
 	 */
 	@WriteOperation
-	public WebEndpointResponse<Object> actAll(SecurityContext securityContext, String state, @Nullable String reason,
+	WebEndpointResponse<Object> actAll(SecurityContext securityContext, String state, @Nullable String reason,
 			@Nullable String instance, @Nullable String transactionManager) {
 		String user = user(securityContext);
 		return answer(() -> {
@@ -241,7 +241,7 @@ public class AdvisoryLocksEndpointWebExtension {
 	 * tick is meant than the present one
 	 */
 	@WriteOperation
-	public WebEndpointResponse<Object> act(SecurityContext securityContext, String state, @Nullable String reason,
+	WebEndpointResponse<Object> act(SecurityContext securityContext, String state, @Nullable String reason,
 			@Nullable String run, @Nullable String since, @Nullable String tick, @Nullable String cron,
 			@Nullable String zone, @Nullable String interval, @Nullable String from, @Nullable String to,
 			@Nullable String again, @Nullable String namespace, @Nullable String transactionManager,

@@ -61,7 +61,7 @@ import org.springframework.util.Assert;
  *
  * @since 0.1.0
  */
-public class AdvisoryLocksSource {
+class AdvisoryLocksSource {
 
 	private static final int RUNS = 60;
 
@@ -99,7 +99,7 @@ public class AdvisoryLocksSource {
 	 * @param others the sources of further databases, by the names of their transaction
 	 * managers
 	 */
-	public AdvisoryLocksSource(String name, GuardedApplication application, LockMonitor monitor, JobRegistry registry,
+	AdvisoryLocksSource(String name, GuardedApplication application, LockMonitor monitor, JobRegistry registry,
 			CallCounter counter, Sanitizer sanitizer, Supplier<? extends @Nullable LockSession> session,
 			Supplier<Map<String, AdvisoryLocksSource>> others) {
 		this.name = name;
@@ -186,7 +186,7 @@ public class AdvisoryLocksSource {
 	 * @throws IllegalArgumentException if they can't be asked for like this
 	 * @throws org.springframework.dao.DataAccessException if the database can't be asked
 	 */
-	public AdvisoryLocksDescriptor getLocks(@Nullable String manager, @Nullable String text, @Nullable String state,
+	AdvisoryLocksDescriptor getLocks(@Nullable String manager, @Nullable String text, @Nullable String state,
 			@Nullable String sort, @Nullable Integer page, @Nullable Integer size, boolean showUnsanitized) {
 		JobFilter filter = JobFilter.of(text, state, sort, page, size);
 		return in(manager).list(filter, managers(), redaction(showUnsanitized));

@@ -38,7 +38,7 @@ import org.springframework.context.PayloadApplicationEvent;
  *
  * @since 0.1.0
  */
-public class CallCounter implements ApplicationListener<PayloadApplicationEvent<?>> {
+class CallCounter implements ApplicationListener<PayloadApplicationEvent<?>> {
 
 	/**
 	 * Keys may depend on arguments: they are not kept for ever.

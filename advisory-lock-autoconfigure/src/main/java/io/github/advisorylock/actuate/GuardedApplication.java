@@ -47,7 +47,7 @@ import org.springframework.scheduling.config.ScheduledTask;
  * @param threads makes the threads of what an operator has it do
  * @since 0.1.0
  */
-public record GuardedApplication(String namespace, AdvisoryLockKeyFactory keyFactory,
+record GuardedApplication(String namespace, AdvisoryLockKeyFactory keyFactory,
 		Supplier<? extends Collection<SingleRunnerMethod>> methods, Supplier<? extends Collection<String>> roles,
 		Supplier<Stream<ScheduledTask>> tasks, UnaryOperator<String> placeholders,
 		Function<AdvisoryLockKey, List<Run.Stack>> stacks, BooleanSupplier session, LockScheduler.Threads threads) {

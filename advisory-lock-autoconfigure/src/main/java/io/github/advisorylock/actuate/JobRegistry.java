@@ -47,12 +47,12 @@ import org.springframework.util.StringUtils;
  *
  * @since 0.1.0
  */
-public class JobRegistry {
+class JobRegistry {
 
 	/**
 	 * Where nothing is recorded.
 	 */
-	public static final JobRegistry NONE = new JobRegistry();
+	static final JobRegistry NONE = new JobRegistry();
 
 	JobRegistry() {
 	}

@@ -52,7 +52,7 @@ import org.springframework.util.Assert;
  *
  * @since 0.1.0
  */
-public class LedgerJobRegistry extends JobRegistry {
+class LedgerJobRegistry extends JobRegistry {
 
 	private static final int MOST_JOBS = 50_000;
 
@@ -62,7 +62,7 @@ public class LedgerJobRegistry extends JobRegistry {
 	 * Create a registry.
 	 * @param ledger the ledger, {@code null} if it is switched off
 	 */
-	public LedgerJobRegistry(@Nullable PostgresAdvisoryLockLedger ledger) {
+	LedgerJobRegistry(@Nullable PostgresAdvisoryLockLedger ledger) {
 		this.ledger = ledger;
 	}
 

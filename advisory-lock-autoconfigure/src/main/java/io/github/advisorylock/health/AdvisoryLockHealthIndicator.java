@@ -45,7 +45,7 @@ import org.springframework.context.PayloadApplicationEvent;
  *
  * @since 0.1.0
  */
-public class AdvisoryLockHealthIndicator extends AbstractHealthIndicator
+class AdvisoryLockHealthIndicator extends AbstractHealthIndicator
 		implements ApplicationListener<PayloadApplicationEvent<LockLostEvent>> {
 
 	private final Supplier<List<LockDatabase>> databases;
@@ -60,7 +60,7 @@ public class AdvisoryLockHealthIndicator extends AbstractHealthIndicator
 	 * as nothing has asked for a lock; asked for each time
 	 * @param limit limits how long is waited for the ledger
 	 */
-	public AdvisoryLockHealthIndicator(Supplier<List<LockDatabase>> databases, TimeLimit limit) {
+	AdvisoryLockHealthIndicator(Supplier<List<LockDatabase>> databases, TimeLimit limit) {
 		super("Failed to use the ledger of advisory locks");
 		this.databases = databases;
 		this.limit = limit;

@@ -33,7 +33,7 @@ import org.springframework.beans.factory.config.BeanPostProcessor;
  *
  * @since 0.1.0
  */
-public final class BothLocksPostProcessor implements BeanPostProcessor, SmartInitializingSingleton {
+final class BothLocksPostProcessor implements BeanPostProcessor, SmartInitializingSingleton {
 
 	private final Supplier<AdvisoryLockProvider> advisory;
 
@@ -44,7 +44,7 @@ public final class BothLocksPostProcessor implements BeanPostProcessor, SmartIni
 	 * @param advisory takes advisory locks
 	 * @param beans has the lock providers of the application
 	 */
-	public BothLocksPostProcessor(Supplier<AdvisoryLockProvider> advisory, ListableBeanFactory beans) {
+	BothLocksPostProcessor(Supplier<AdvisoryLockProvider> advisory, ListableBeanFactory beans) {
 		this.advisory = advisory;
 		this.beans = beans;
 	}

@@ -42,7 +42,7 @@ import org.springframework.util.function.SingletonSupplier;
  *
  * @since 0.1.0
  */
-public final class SchedulerLockMethods {
+final class SchedulerLockMethods {
 
 	private final ConfigurableListableBeanFactory beans;
 
@@ -52,7 +52,7 @@ public final class SchedulerLockMethods {
 	 * Create it.
 	 * @param beans the beans of the application
 	 */
-	public SchedulerLockMethods(ConfigurableListableBeanFactory beans) {
+	SchedulerLockMethods(ConfigurableListableBeanFactory beans) {
 		this.beans = beans;
 		this.methods = SingletonSupplier.of(this::find);
 	}
@@ -61,7 +61,7 @@ public final class SchedulerLockMethods {
 	 * Return whether ShedLock guards any method.
 	 * @return {@code true} if there is a method, and {@code @EnableSchedulerLock}
 	 */
-	public boolean areGuarded() {
+	boolean areGuarded() {
 		return isEnabled() && !this.methods.get().isEmpty();
 	}
 
@@ -70,7 +70,7 @@ public final class SchedulerLockMethods {
 	 * missing.
 	 * @return the methods, with bean and class
 	 */
-	public List<String> unguarded() {
+	List<String> unguarded() {
 		return isEnabled() ? List.of()
 				: this.methods.get()
 					.stream()
@@ -86,7 +86,7 @@ public final class SchedulerLockMethods {
 	 * @param times knows the times of the methods
 	 * @return the check
 	 */
-	public SmartInitializingSingleton lockAtLeastForCheck(Supplier<@Nullable RunLedger> ledger,
+	SmartInitializingSingleton lockAtLeastForCheck(Supplier<@Nullable RunLedger> ledger,
 			ExtendedLockConfigurationExtractor times) {
 		return new LockAtLeastForCheck(this.beans, this.methods, ledger, times);
 	}

@@ -19,7 +19,7 @@ package io.github.advisorylock.actuate.page;
 import java.util.List;
 import java.util.regex.Pattern;
 
-import io.github.advisorylock.autoconfigure.AdvisoryLockEndpointAutoConfiguration;
+import io.github.advisorylock.actuate.AdvisoryLockEndpointAutoConfiguration;
 import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
 import org.jspecify.annotations.Nullable;
 

@@ -45,7 +45,7 @@ import org.springframework.web.util.HtmlUtils;
  * @since 0.1.0
  */
 @WebEndpoint(id = "advisorylockspage", defaultAccess = Access.READ_ONLY)
-public class AdvisoryLocksPageEndpoint {
+class AdvisoryLocksPageEndpoint {
 
 	private final String log;
 
@@ -65,8 +65,7 @@ public class AdvisoryLocksPageEndpoint {
 	 * {@code null} if that is not exposed; asked for each time
 	 * @param writable whether that endpoint allows writes
 	 */
-	public AdvisoryLocksPageEndpoint(String log, String trace, Supplier<@Nullable String> endpoint,
-			BooleanSupplier writable) {
+	AdvisoryLocksPageEndpoint(String log, String trace, Supplier<@Nullable String> endpoint, BooleanSupplier writable) {
 		this.log = log;
 		this.trace = trace;
 		this.endpoint = endpoint;
@@ -84,7 +83,7 @@ public class AdvisoryLocksPageEndpoint {
 	 * @return an HTML document
 	 */
 	@ReadOperation(produces = "text/html;charset=UTF-8")
-	public String page() {
+	String page() {
 		PageRequest.sendHeaders();
 		String endpoint = this.endpoint.get();
 		boolean writable = endpoint != null && this.writable.getAsBoolean();

@@ -28,9 +28,7 @@ import io.github.advisorylock.HeldLock;
 import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.LockScope;
 import io.github.advisorylock.annotation.SingleRunner;
-import io.github.advisorylock.autoconfigure.AdvisoryLockEndpointAutoConfiguration;
-import io.github.advisorylock.autoconfigure.AdvisoryLockHealthAutoConfiguration;
-import io.github.advisorylock.health.AdvisoryLockHealthIndicator;
+import io.github.advisorylock.health.AdvisoryLockHealthAutoConfiguration;
 import io.github.advisorylock.testsupport.LockContextRunner;
 import io.github.advisorylock.testsupport.SettableTicker;
 import io.github.advisorylock.testsupport.TestPostgres;
@@ -41,6 +39,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.health.contributor.Health;
+import org.springframework.boot.health.contributor.HealthIndicator;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
@@ -214,7 +213,7 @@ class EndpointMembersTests {
 	}
 
 	private static Health health(ApplicationContext context) {
-		return context.getBean(AdvisoryLockHealthIndicator.class).health();
+		return context.getBean(HealthIndicator.class).health();
 	}
 
 	static class Jobs {

@@ -39,7 +39,7 @@ import com.tngtech.archunit.library.dependencies.SliceAssignment;
 import com.tngtech.archunit.library.dependencies.SliceIdentifier;
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.AdvisoryLockOperations;
-import io.github.advisorylock.actuate.page.AdvisoryLocksPageEndpoint;
+import io.github.advisorylock.actuate.page.AdvisoryLockPageAutoConfiguration;
 import io.github.advisorylock.autoconfigure.AdvisoryLockAutoConfiguration;
 import io.github.advisorylock.integration.AdvisoryLockRegistry;
 import io.github.advisorylock.jdbc.server.JdbcUrl;
@@ -82,9 +82,9 @@ class ArchitectureTests {
 	private static final String ROOT = "io.github.advisorylock";
 
 	/**
-	 * Stands in the jars of page and bridges, and so in their packages.
+	 * Stands beside what it wires, which is hidden so.
 	 */
-	private static final String WIRING_OF_JARS = ".*\\.(\\w+AutoConfiguration|ShedLockVersionCondition|\\w+Properties)(\\$.*)?";
+	private static final String WIRING_BESIDE = ".*\\.(\\w+AutoConfiguration|ShedLockVersionCondition|\\w+Properties)(\\$.*)?";
 
 	/**
 	 * From the lowest to the highest.
@@ -94,7 +94,7 @@ class ArchitectureTests {
 
 	private static final JavaClasses LIBRARY = new ClassFileImporter().importUrls(Stream
 		.of(AdvisoryLockKey.class, AdvisoryLockLedger.class, AdvisoryLockAutoConfiguration.class,
-				AdvisoryLocksPageEndpoint.class, AdvisoryLockProvider.class, AdvisoryLockRegistry.class)
+				AdvisoryLockPageAutoConfiguration.class, AdvisoryLockProvider.class, AdvisoryLockRegistry.class)
 		.map((type) -> type.getProtectionDomain().getCodeSource().getLocation())
 		.toList());
 
@@ -192,7 +192,7 @@ class ArchitectureTests {
 		List<String> features = List.of("doctor", "monitor", "metrics", "health");
 		features.forEach((feature) -> check(noDependency(feature,
 				Stream
-					.concat(Stream.of("actuate", "autoconfigure", "ledger", "leader"),
+					.concat(Stream.of("actuate", "ledger", "leader"),
 							features.stream().filter((other) -> !other.equals(feature)))
 					.toArray(String[]::new))));
 		// the endpoint shows what ledger, leader and monitor tell, in a place for each
@@ -209,19 +209,18 @@ class ArchitectureTests {
 		check(noClasses().that()
 			.resideOutsideOfPackage(ROOT + ".autoconfigure")
 			.and()
-			.haveNameNotMatching(WIRING_OF_JARS)
+			.haveNameNotMatching(WIRING_BESIDE)
 			.should()
 			.dependOnClassesThat()
 			.resideInAPackage(ROOT + ".autoconfigure"));
 	}
 
 	/**
-	 * What knows a feature goes with it; the page is a jar of its own, and roles of
-	 * leaders are part of the core.
+	 * What knows a feature goes with it; the page is a jar of its own, roles of leaders
+	 * are part of the core, and endpoint and health are wired in their packages.
 	 */
 	@ParameterizedTest
-	@CsvSource({ "doctor,Doctor", "monitor,Metrics|Endpoint", "metrics,Metrics", "health,Health",
-			"ledger,Ledger|Endpoint", "actuate,Endpoint" })
+	@CsvSource({ "doctor,Doctor", "monitor,Metrics", "metrics,Metrics", "ledger,Ledger" })
 	void featureIsWiredInPlaceOfItsOwn(String feature, String names) {
 		check(noClasses().that()
 			.resideInAPackage(ROOT + ".autoconfigure")
@@ -308,7 +307,7 @@ class ArchitectureTests {
 			.resideOutsideOfPackages(ROOT + ".autoconfigure..", ROOT + ".health..", ROOT + ".actuate..",
 					ROOT + ".connection..")
 			.and()
-			.haveNameNotMatching(WIRING_OF_JARS)
+			.haveNameNotMatching(WIRING_BESIDE)
 			.should()
 			.dependOnClassesThat()
 			.resideInAPackage("org.springframework.boot.."));

@@ -18,6 +18,7 @@ package io.github.advisorylock.autoconfigure;
 
 import java.util.regex.Pattern;
 
+import io.github.advisorylock.actuate.AdvisoryLockEndpointAutoConfiguration;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;

@@ -19,6 +19,7 @@ package io.github.advisorylock.autoconfigure;
 import java.util.List;
 import java.util.Map;
 
+import io.github.advisorylock.actuate.AdvisoryLocksEndpointProperties;
 import io.github.advisorylock.actuate.page.PageSettings;
 import io.github.advisorylock.testsupport.HostileText;
 import org.junit.jupiter.api.Test;

@@ -19,6 +19,7 @@ package io.github.advisorylock.autoconfigure;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 
+import io.github.advisorylock.actuate.AdvisoryLockEndpointAutoConfiguration;
 import io.github.advisorylock.annotation.InvalidSingleRunnerException;
 import io.github.advisorylock.annotation.SingleRunner;
 import io.github.advisorylock.testsupport.TestPostgres;

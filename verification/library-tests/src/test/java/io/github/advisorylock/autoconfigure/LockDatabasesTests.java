@@ -36,7 +36,7 @@ import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.LockScope;
 import io.github.advisorylock.annotation.SingleRunner;
-import io.github.advisorylock.health.AdvisoryLockHealthIndicator;
+import io.github.advisorylock.health.AdvisoryLockHealthAutoConfiguration;
 import io.github.advisorylock.log.LockLog;
 import io.github.advisorylock.testsupport.LockContextRunner;
 import io.github.advisorylock.testsupport.LogRecorder;
@@ -55,6 +55,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.boot.health.contributor.Health;
+import org.springframework.boot.health.contributor.HealthIndicator;
 import org.springframework.boot.health.contributor.Status;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.ApplicationListener;
@@ -175,7 +176,7 @@ class LockDatabasesTests {
 		ReportingDatabase.application()
 			.withConfiguration(AutoConfigurations.of(AdvisoryLockHealthAutoConfiguration.class))
 			.run((context) -> {
-				AdvisoryLockHealthIndicator health = context.getBean(AdvisoryLockHealthIndicator.class);
+				HealthIndicator health = context.getBean(HealthIndicator.class);
 				assertThat(Objects.requireNonNull(health.health()).getDetails()).doesNotContainKey("databases");
 				HeldLock held = context.getBean(AdvisoryLockOperations.class)
 					.tryAcquire(LockRequest.of("healthy").transactionManager("reportingTx"))
@@ -194,7 +195,7 @@ class LockDatabasesTests {
 			.withPropertyValues(LEDGER)
 			.withConfiguration(AutoConfigurations.of(AdvisoryLockHealthAutoConfiguration.class))
 			.run((context) -> {
-				AdvisoryLockHealthIndicator health = context.getBean(AdvisoryLockHealthIndicator.class);
+				HealthIndicator health = context.getBean(HealthIndicator.class);
 				context.getBean(AdvisoryLockOperations.class)
 					.execute(LockRequest.of("healthy").transactionManager("reportingTx").oncePerTick(Instant.now()),
 							(lock) -> 1)
@@ -269,7 +270,7 @@ class LockDatabasesTests {
 						// listeners are told one after the other
 						Awaitility.await()
 							.untilAsserted(() -> assertThat(
-									Objects.requireNonNull(context.getBean(AdvisoryLockHealthIndicator.class).health())
+									Objects.requireNonNull(context.getBean(HealthIndicator.class).health())
 										.getDetails())
 								.hasEntrySatisfying("lastLoss",
 										(loss) -> assertThat(loss).asInstanceOf(InstanceOfAssertFactories.MAP)

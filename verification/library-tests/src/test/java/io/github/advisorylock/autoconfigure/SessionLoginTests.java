@@ -28,6 +28,7 @@ import javax.sql.DataSource;
 import com.zaxxer.hikari.HikariDataSource;
 import com.zaxxer.hikari.util.Credentials;
 import io.github.advisorylock.AdvisoryLockConfigurationException;
+import io.github.advisorylock.health.AdvisoryLockHealthAutoConfiguration;
 import io.github.advisorylock.testsupport.FreePort;
 import io.github.advisorylock.testsupport.Patience;
 import io.github.advisorylock.testsupport.TestPostgres;

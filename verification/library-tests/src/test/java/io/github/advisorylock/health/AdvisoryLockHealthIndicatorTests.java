@@ -23,7 +23,6 @@ import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.AdvisoryLockOperations;
 import io.github.advisorylock.HeldLock;
 import io.github.advisorylock.LockRequest;
-import io.github.advisorylock.autoconfigure.AdvisoryLockHealthAutoConfiguration;
 import io.github.advisorylock.testsupport.ForeignSession;
 import io.github.advisorylock.testsupport.FreePort;
 import io.github.advisorylock.testsupport.LockContextRunner;

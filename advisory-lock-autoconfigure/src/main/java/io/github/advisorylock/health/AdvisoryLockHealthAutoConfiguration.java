@@ -14,13 +14,13 @@
  * limitations under the License.
  */
 
-package io.github.advisorylock.autoconfigure;
+package io.github.advisorylock.health;
 
 import java.util.List;
 
+import io.github.advisorylock.autoconfigure.AdvisoryLockAutoConfiguration;
 import io.github.advisorylock.database.LockDatabase;
 import io.github.advisorylock.database.LockDatabases;
-import io.github.advisorylock.health.AdvisoryLockHealthIndicator;
 import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
 import io.github.advisorylock.jdbc.thread.LockScheduler;
 import io.github.advisorylock.jdbc.thread.TimeLimit;

@@ -14,7 +14,7 @@
  * limitations under the License.
  */
 
-package io.github.advisorylock.autoconfigure;
+package io.github.advisorylock.actuate;
 
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -26,16 +26,10 @@ import java.util.stream.Stream;
 
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.LeaderElection;
-import io.github.advisorylock.actuate.AdvisoryLocksEndpoint;
-import io.github.advisorylock.actuate.AdvisoryLocksEndpointWebExtension;
-import io.github.advisorylock.actuate.AdvisoryLocksSource;
-import io.github.advisorylock.actuate.CallCounter;
-import io.github.advisorylock.actuate.GuardedApplication;
-import io.github.advisorylock.actuate.JobRegistry;
-import io.github.advisorylock.actuate.LedgerJobRegistry;
 import io.github.advisorylock.annotation.SingleRunnerAnnotationBeanPostProcessor;
 import io.github.advisorylock.annotation.SingleRunnerMethod;
 import io.github.advisorylock.annotation.SingleRunnerSettings;
+import io.github.advisorylock.autoconfigure.AdvisoryLockAutoConfiguration;
 import io.github.advisorylock.database.LockDatabase;
 import io.github.advisorylock.database.LockDatabases;
 import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
