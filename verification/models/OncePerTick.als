@@ -9,11 +9,11 @@
  *          DelegatedCallTests.eachKeyIsOncePerTickInWhateverOrder
  * commit   ledger.RecordedRun.complete
  *          LedgerTransactionTests.joinedRunCommitsTogetherWithItsEffect
- * fail     ledger.RecordedRun.failWhileHeld, ledger.RecordedRun.fail, ledger.BadEnd.judge
+ * fail     ledger.RecordedRun.failWhileHeld, ledger.RecordedRun.fail, ledger.RecordedRun.judge
  *          LedgerTests.failedRunIsRecordedAndDoesNotUseTickUp
  *          BadEndTests.tickThatFailedIsTriedAgainSoOftenAndThenForAnOperatorOnly
  *          BadEndTests.runWhoseTransactionIsCutUsesNoRetryUp
- * cancel   jdbc.LossNotifier.revoke, ledger.BadEnd.judge
+ * cancel   jdbc.LossNotifier.revoke, ledger.RecordedRun.judge
  *          CancelledRunTests.cancelledRunIsNoFailureAndIsNotTriedAgain
  *          BadEndTests.runThatIsEndedByItsLimitIsNotTriedAgain
  * stop     ledger.LedgerLifecycle.stop

@@ -24,7 +24,7 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
@@ -95,7 +95,7 @@ public class SingleRunnerAnnotationBeanPostProcessor extends AbstractBeanFactory
 	 */
 	private final transient Set<List<Object>> checked = ConcurrentHashMap.newKeySet();
 
-	private final transient AtomicInteger changedSchedules = new AtomicInteger();
+	private final transient List<Runnable> reschedulings = new CopyOnWriteArrayList<>();
 
 	private final transient AnnotationSingleRunnerOperationSource operationSource;
 
@@ -184,7 +184,7 @@ public class SingleRunnerAnnotationBeanPostProcessor extends AbstractBeanFactory
 	public @Nullable SingleRunnerOperation planned(Method method, Class<?> targetClass) {
 		SingleRunnerOperation operation = this.operationSource.find(method, targetClass);
 		if (operation != null && operation.parseScheduleAgain()) {
-			this.changedSchedules.incrementAndGet();
+			this.reschedulings.forEach(Runnable::run);
 		}
 		return operation;
 	}
@@ -196,15 +196,15 @@ public class SingleRunnerAnnotationBeanPostProcessor extends AbstractBeanFactory
 	 */
 	public void reschedule(SingleRunnerMethod method, CronTicks.Changes changes) {
 		method.operation().reschedule(changes);
-		this.changedSchedules.incrementAndGet();
+		this.reschedulings.forEach(Runnable::run);
 	}
 
 	/**
-	 * Return how often the schedule of a method has become another one.
-	 * @return the number of changes so far
+	 * Have something done whenever the schedule of a method has become another one.
+	 * @param listener what to do; must be quick
 	 */
-	public int changedSchedules() {
-		return this.changedSchedules.get();
+	public void whenRescheduled(Runnable listener) {
+		this.reschedulings.add(listener);
 	}
 
 	/**

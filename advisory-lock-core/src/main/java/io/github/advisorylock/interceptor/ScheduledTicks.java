@@ -47,6 +47,8 @@ final class ScheduledTicks {
 
 	private volatile CronTicks.Changes changes = CronTicks.Changes.NONE;
 
+	private volatile @Nullable Instant changedAt;
+
 	private volatile @Nullable CronTicks current;
 
 	/**
@@ -90,6 +92,13 @@ final class ScheduledTicks {
 	}
 
 	/**
+	 * Return when they have chosen the last one of them, {@code null} if never.
+	 */
+	@Nullable Instant changedAt() {
+		return this.changedAt;
+	}
+
+	/**
 	 * Parse the schedule again.
 	 * @return whether it is another one now
 	 */
@@ -110,6 +119,7 @@ final class ScheduledTicks {
 				this.withdrawn = stays ? this.withdrawn : known.ticks();
 			}
 			this.changes = changes;
+			this.changedAt = changes.changedAt();
 			this.current = changes.ticks(this.inCode);
 		}
 		this.plans.forEach(Runnable::run);

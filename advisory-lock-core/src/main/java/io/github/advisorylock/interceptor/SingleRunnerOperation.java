@@ -277,7 +277,7 @@ public final class SingleRunnerOperation {
 			return (this.autoTicks != null && !now) ? perPlannedTime(request, this.autoTicks, scheduled, plan)
 					: request;
 		}
-		CronTicks ticks = this.ledger.ticks();
+		CronTicks ticks = this.schedule.current();
 		if (plan instanceof PlannedTime.Plan.At at) {
 			request = (this.ledger.catchUp() != null)
 					? request.with(new RequestDetail.Retries(true, this.ledger.maxRetries())) : request;
@@ -300,12 +300,12 @@ public final class SingleRunnerOperation {
 	 * transaction of each attempt.
 	 */
 	LockRequest lockTickIfRepeated(LockRequest request, MethodInvocation invocation) {
+		Boolean repeated = this.repeated;
 		Instant tick = request.tick();
-		if (tick == null || request.memory() != null || request.detail(RequestDetail.Backfill.class) != null
-				|| this.scope == LockScope.SESSION) {
+		if (Boolean.FALSE.equals(repeated) || tick == null || this.scope == LockScope.SESSION
+				|| request.memory() != null || request.detail(RequestDetail.Backfill.class) != null) {
 			return request;
 		}
-		Boolean repeated = this.repeated;
 		if (repeated == null) {
 			repeated = OtherAdvice.mayRepeat(invocation);
 			this.repeated = repeated;
@@ -396,16 +396,17 @@ public final class SingleRunnerOperation {
 
 	/**
 	 * Have the ledger compare what is known of the schedule, where a call belongs to one.
+	 * One that is durably for a tick always does, and has that with its key.
 	 * @param scheduled the scheduled call that it is made in
 	 */
 	private LockRequest ofSchedule(LockRequest request, @Nullable PlannedTime scheduled) {
-		Instant tick = request.tick();
 		PlannedTime.Plan plan = (scheduled != null) ? scheduled.plan() : null;
-		if ((tick == null && plan == null) || !RequestDetail.isRecorded(request)) {
-			return request;
-		}
-		return request.with(new RequestDetail.Planned(() -> this.schedule.changes().changedAt(),
-				(now) -> isAllowed(tick, plan, now)));
+		return (this.oncePerTick || (request.tick() == null && plan == null) || !RequestDetail.isRecorded(request))
+				? request : request.with(planned(plan));
+	}
+
+	private RequestDetail.Planned planned(PlannedTime.@Nullable Plan plan) {
+		return new RequestDetail.Planned(this.schedule::changedAt, (tick, now) -> isAllowed(tick, plan, now));
 	}
 
 	private boolean isAllowed(@Nullable Instant tick, PlannedTime.@Nullable Plan plan, Instant now) {
@@ -424,6 +425,7 @@ public final class SingleRunnerOperation {
 		ResultFormat results = this.ledger.results();
 		request = (results != null)
 				? request.with(new RequestDetail.KeptResult((returned) -> keep(returned, results, key))) : request;
+		request = (this.oncePerTick && !now) ? request.with(planned(null)) : request;
 		return this.ledger.apply(request, this.keyTemplate, now);
 	}
 

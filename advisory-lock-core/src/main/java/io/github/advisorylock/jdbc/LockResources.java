@@ -76,11 +76,14 @@ record LockResources(HoldRegistry holds, TransactionCoverage coverage, @Nullable
 	}
 
 	RunRecord record(AdvisoryLockKey key, LockScope scope, LockRequest recording) {
-		Assert.isTrue(recording.mode() == LockMode.EXCLUSIVE,
-				() -> "'request' must not ask for mode SHARED: runs of advisory lock '" + key
-						+ "' can be recorded only one after the other");
-		Assert.state(this.ledger != null, () -> "Failed to record a run of advisory lock '" + key
-				+ "': there is no ledger; add 'advisory-lock-ledger', and do not set 'advisory-lock.ledger.enabled' to false");
+		if (recording.mode() != LockMode.EXCLUSIVE) {
+			throw new IllegalArgumentException("'request' must not ask for mode SHARED: runs of advisory lock '" + key
+					+ "' can be recorded only one after the other");
+		}
+		if (this.ledger == null) {
+			throw new IllegalStateException("Failed to record a run of advisory lock '" + key
+					+ "': there is no ledger; add 'advisory-lock-ledger', and do not set 'advisory-lock.ledger.enabled' to false");
+		}
 		return this.ledger.get().record(key, scope, recording);
 	}
 

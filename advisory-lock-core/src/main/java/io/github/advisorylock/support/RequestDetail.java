@@ -18,8 +18,8 @@ package io.github.advisorylock.support;
 
 import java.time.Duration;
 import java.time.Instant;
+import java.util.function.BiPredicate;
 import java.util.function.Function;
-import java.util.function.Predicate;
 import java.util.function.Supplier;
 
 import io.github.advisorylock.LockOutcome;
@@ -100,9 +100,10 @@ public sealed interface RequestDetail {
 	 * @param changedAt tells when the schedule was changed last, as this instance knows
 	 * now, {@code null} if it never was
 	 * @param allowed tells whether the schedule that holds has planned the call, as far
-	 * as is known now, given the time of the database
+	 * as is known now, given the tick of the request and the time of the database
 	 */
-	record Planned(Supplier<@Nullable Instant> changedAt, Predicate<Instant> allowed) implements RequestDetail {
+	record Planned(Supplier<@Nullable Instant> changedAt,
+			BiPredicate<@Nullable Instant, Instant> allowed) implements RequestDetail {
 
 	}
 

@@ -145,7 +145,8 @@ final class InMemoryAnswers {
 		}
 		LockOutcome outcome = remembered(key, request);
 		RequestDetail.Planned planned = request.detail(RequestDetail.Planned.class);
-		boolean other = planned != null && planned.changedAt().get() != null && !planned.allowed().test(now());
+		boolean other = planned != null && planned.changedAt().get() != null
+				&& !planned.allowed().test(request.tick(), now());
 		return other ? LockOutcome.TOO_SOON : outcome;
 	}
 

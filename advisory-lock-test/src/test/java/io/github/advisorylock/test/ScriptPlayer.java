@@ -109,7 +109,7 @@ abstract class ScriptPlayer {
 		Instant changedAt = this.rescheduled.get(job.key());
 		if (tick != null && changedAt != null) {
 			boolean planned = tick.toMinutes() % Script.OTHER_SCHEDULE_MINUTES == 0;
-			request = request.with(new RequestDetail.Planned(() -> changedAt, (now) -> planned));
+			request = request.with(new RequestDetail.Planned(() -> changedAt, (of, now) -> planned));
 		}
 		Call call = new Call(step, Objects.requireNonNull(step.work()).overruns() ? request.maxRun(SHORT) : request);
 		this.calls.add(call);

@@ -68,12 +68,12 @@ record JobFacts(JobName name, @Nullable String method, @Nullable String scope, @
 		String how = ("SESSION".equals(this.scope) ? " in scope SESSION" : "")
 				+ ((permits > 1) ? " with " + permits + " permits" : "")
 				+ ((this.maxRetries > 0) ? " with maxRetries " + this.maxRetries : "");
-		return times()
+		return times().stream()
 			.map((one) -> one.inWords() + ((one.ticks() != null && !isOncePerTick()) ? " not PER_TICK" : "") + how);
 	}
 
-	private Stream<MethodSchedule> times() {
-		return (this.schedules != null) ? this.schedules.stream() : Stream.empty();
+	private List<MethodSchedule> times() {
+		return (this.schedules != null) ? this.schedules : List.of();
 	}
 
 	/**
@@ -87,7 +87,12 @@ record JobFacts(JobName name, @Nullable String method, @Nullable String scope, @
 	 * Return when the job is called next, now that a run has ended.
 	 */
 	@Nullable Instant next(Instant startedAt, Instant now) {
-		return first((schedule) -> schedule.next(startedAt, now), now);
+		Instant first = null;
+		for (MethodSchedule schedule : times()) {
+			Instant next = schedule.changed(this.changes, now).next(startedAt, now);
+			first = (next == null || (first != null && first.isBefore(next))) ? first : next;
+		}
+		return first;
 	}
 
 	/**
@@ -99,7 +104,8 @@ record JobFacts(JobName name, @Nullable String method, @Nullable String scope, @
 	}
 
 	private <T extends Comparable<T>> @Nullable T first(Function<MethodSchedule, @Nullable T> question, Instant now) {
-		return times().map((schedule) -> question.apply(schedule.changed(this.changes, now)))
+		return times().stream()
+			.map((schedule) -> question.apply(schedule.changed(this.changes, now)))
 			.filter(Objects::nonNull)
 			.min(Comparator.naturalOrder())
 			.orElse(null);

@@ -132,7 +132,7 @@ final class LedgerConnections {
 	 * statement: where the pool commits by itself, each is a transaction.
 	 */
 	<R extends @Nullable Object> R apart(Function<NamedParameterJdbcOperations, R> work) {
-		return apart(work, this.strict);
+		return DeferredInterrupt.during(() -> repeat(work, this.strict));
 	}
 
 	/**
@@ -170,11 +170,7 @@ final class LedgerConnections {
 	 * again as {@link #apart(Function)} is.
 	 */
 	<R extends @Nullable Object> R inTransaction(Function<NamedParameterJdbcOperations, R> work) {
-		return apart(work, true);
-	}
-
-	private <R extends @Nullable Object> R apart(Function<NamedParameterJdbcOperations, R> work, boolean transaction) {
-		return DeferredInterrupt.during(() -> repeat(work, transaction));
+		return DeferredInterrupt.during(() -> repeat(work, true));
 	}
 
 	private <R extends @Nullable Object> R repeat(Function<NamedParameterJdbcOperations, R> work, boolean transaction) {

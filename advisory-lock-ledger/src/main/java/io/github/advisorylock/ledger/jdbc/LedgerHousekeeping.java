@@ -17,8 +17,10 @@
 package io.github.advisorylock.ledger.jdbc;
 
 import java.time.Duration;
+import java.util.Map;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.Supplier;
 
 import io.github.advisorylock.jdbc.thread.LockScheduler;
 import io.github.advisorylock.jdbc.thread.SafeTask;
@@ -53,13 +55,19 @@ final class LedgerHousekeeping {
 
 	private final LedgerPurge purge;
 
-	private final RecentKeys recentKeys;
+	private final Supplier<Map<JobName, Integer>> recentKeys;
 
 	private final int keptRunsOfKey;
 
 	private final LockScheduler scheduler;
 
-	LedgerHousekeeping(LedgerPurge purge, RecentKeys recentKeys, int keptRunsOfKey, LockScheduler.Threads threads) {
+	/**
+	 * Create it.
+	 * @param recentKeys takes the keys that this instance has written runs of since it
+	 * was asked last, and the numbers of those
+	 */
+	LedgerHousekeeping(LedgerPurge purge, Supplier<Map<JobName, Integer>> recentKeys, int keptRunsOfKey,
+			LockScheduler.Threads threads) {
 		this.purge = purge;
 		this.recentKeys = recentKeys;
 		this.keptRunsOfKey = keptRunsOfKey;
@@ -82,7 +90,7 @@ final class LedgerHousekeeping {
 	 * Forget what need not be remembered, as far as that is left to this instance.
 	 */
 	void purge() {
-		this.recentKeys.take().forEach((name, runs) -> {
+		this.recentKeys.get().forEach((name, runs) -> {
 			if (ThreadLocalRandom.current().nextInt(this.keptRunsOfKey) < (long) runs * PART) {
 				execute(this.purge.runsOf(name, this.keptRunsOfKey));
 			}

@@ -19,9 +19,9 @@ package io.github.advisorylock.ledger.jdbc;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
-import java.util.stream.Collectors;
 
 import io.github.advisorylock.LockInstance;
 import io.github.advisorylock.interceptor.CronTicks;
@@ -52,9 +52,12 @@ final class LedgerOpening {
 
 	private final JobSchedules schedules;
 
-	private final RecentKeys recentKeys = new RecentKeys();
-
 	private final ReentrantLock opening = new ReentrantLock();
+
+	/**
+	 * How often a schedule may have changed.
+	 */
+	private final AtomicInteger changes = new AtomicInteger();
 
 	private volatile @Nullable Opened opened;
 
@@ -62,14 +65,9 @@ final class LedgerOpening {
 	};
 
 	/**
-	 * How often what is registered had changed when that was done.
+	 * How often one had when the jobs were added.
 	 */
 	private volatile int registered = NEVER;
-
-	/**
-	 * By their names: several methods may have one key.
-	 */
-	private volatile Map<JobName, JobFacts> known = Map.of();
 
 	LedgerOpening(LedgerConnections connections, LedgerSettings settings, String namespace, LockInstance instance,
 			Methods methods) {
@@ -80,6 +78,7 @@ final class LedgerOpening {
 		this.instance = instance;
 		this.methods = methods;
 		this.schedules = new JobSchedules(() -> opened().operators(), methods::reschedule);
+		methods.whenRescheduled(this.changes::incrementAndGet);
 	}
 
 	/**
@@ -93,19 +92,21 @@ final class LedgerOpening {
 	 * Open the ledger unless it is, with the jobs as they are now.
 	 */
 	Opened open() {
-		if (!isRegistered()) {
-			this.opening.lock();
-			try {
-				if (this.opened == null) {
-					prepare();
-				}
-				else if (!isRegistered()) {
-					register();
-				}
+		Opened opened = this.opened;
+		if (opened != null && this.registered == this.changes.get()) {
+			return opened;
+		}
+		this.opening.lock();
+		try {
+			if (this.opened == null) {
+				prepare();
 			}
-			finally {
-				this.opening.unlock();
+			else if (this.registered != this.changes.get()) {
+				register();
 			}
+		}
+		finally {
+			this.opening.unlock();
 		}
 		return opened();
 	}
@@ -118,9 +119,8 @@ final class LedgerOpening {
 		LedgerSchema.Opened schema = this.schema.open();
 		LedgerTables tables = schema.tables();
 		Supplier<String> instance = () -> this.connections.text().of(this.instance.name());
-		RunRepository runs = new RunRepository(this.connections, RunStatements.of(tables), this.settings,
-				this.namespace, instance, this.recentKeys, (name) -> this.known.get(name),
-				() -> this.schedules.learn(true), () -> drained(true));
+		RunRepository runs = new RunRepository(this.connections, new RunStatements(tables), this.settings,
+				this.namespace, instance, () -> this.schedules.learn(true), () -> drained(true));
 		Opened opened = new Opened(runs, new JobRepository(this.connections, tables, instance),
 				new OperatorRepository(this.connections, tables),
 				new BackfillRepository(this.connections, tables, instance), new LedgerPurge(this.connections, tables),
@@ -140,20 +140,16 @@ final class LedgerOpening {
 	 * what may be the only connection.
 	 */
 	void register() {
-		int changes = this.methods.changedSchedules();
+		int changes = this.changes.get();
 		List<JobFacts> jobs = this.methods.jobs().stream().filter(this::hasRoom).toList();
 		if (!jobs.isEmpty() && this.connections.areInTransaction()) {
 			return;
 		}
-		this.known = jobs.stream().collect(Collectors.toMap(JobFacts::name, (job) -> job, (one, other) -> one));
+		opened().runs().know(jobs);
 		if (!jobs.isEmpty()) {
 			opened().jobs().register(jobs);
 		}
 		this.registered = changes;
-	}
-
-	private boolean isRegistered() {
-		return this.registered == this.methods.changedSchedules();
 	}
 
 	/**
@@ -205,13 +201,6 @@ final class LedgerOpening {
 	}
 
 	/**
-	 * Return the keys that have run since somebody asked.
-	 */
-	RecentKeys recentKeys() {
-		return this.recentKeys;
-	}
-
-	/**
 	 * The annotated methods of this application.
 	 */
 	interface Methods {
@@ -233,9 +222,9 @@ final class LedgerOpening {
 		void reschedule(Map<JobName, CronTicks.Changes> changes, boolean certain);
 
 		/**
-		 * Return how often a schedule may have changed.
+		 * Have something done whenever a schedule may have changed.
 		 */
-		int changedSchedules();
+		void whenRescheduled(Runnable listener);
 
 	}
 

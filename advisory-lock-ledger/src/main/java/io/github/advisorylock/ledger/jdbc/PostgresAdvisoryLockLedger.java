@@ -21,6 +21,7 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.Predicate;
@@ -98,6 +99,8 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger, RunLedger
 
 	private volatile boolean stopping;
 
+	private final BooleanSupplier isStopping = () -> this.stopping;
+
 	/**
 	 * Create a ledger.
 	 * @param dataSource the DataSource that has the locks
@@ -170,7 +173,7 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger, RunLedger
 
 	@Override
 	public RunRecord record(AdvisoryLockKey key, LockScope scope, LockRequest request) {
-		return new RecordedRun(this.opening.open().runs(), key, scope, request, () -> this.stopping);
+		return new RecordedRun(this.opening.open().runs(), key, scope, request, this.isStopping);
 	}
 
 	/**
@@ -456,7 +459,7 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger, RunLedger
 			.flatMap((method) -> Stream.ofNullable(method.backfill()))
 			.toList();
 		return new Backfill(backfills, job, (works.size() == 1) ? works.get(0) : null, from, to, again, by,
-				() -> this.stopping, LockScheduler.Ticker.SYSTEM);
+				this.isStopping, LockScheduler.Ticker.SYSTEM);
 	}
 
 	/**
@@ -550,9 +553,8 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger, RunLedger
 	 * open}.
 	 */
 	@Nullable LedgerHousekeeping housekeeping(LockScheduler.Threads threads) {
-		return this.opening.opened().deletable()
-				? new LedgerHousekeeping(purge(), this.opening.recentKeys(), this.settings.keepRunsOfKey(), threads)
-				: null;
+		return this.opening.opened().deletable() ? new LedgerHousekeeping(purge(),
+				() -> this.opening.opened().runs().takeNoted(), this.settings.keepRunsOfKey(), threads) : null;
 	}
 
 	/**

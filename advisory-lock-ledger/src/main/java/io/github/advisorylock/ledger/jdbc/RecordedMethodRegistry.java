@@ -116,8 +116,8 @@ record RecordedMethodRegistry(SingleRunnerAnnotationBeanPostProcessor postProces
 	}
 
 	@Override
-	public int changedSchedules() {
-		return this.postProcessor.changedSchedules();
+	public void whenRescheduled(Runnable listener) {
+		this.postProcessor.whenRescheduled(listener);
 	}
 
 	/**

@@ -27,7 +27,6 @@ import java.util.OptionalLong;
 import java.util.concurrent.Executor;
 import java.util.function.BooleanSupplier;
 import java.util.function.Function;
-import java.util.function.Supplier;
 
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.LockContext;
@@ -90,13 +89,18 @@ final class RecordedRun implements RunRecord {
 	private final boolean failureMatters;
 
 	/**
-	 * Where nobody makes up for a tick, a failure is all that a bad end can be.
+	 * How often the tick is tried again where it has failed, {@code null} where nobody
+	 * makes up for it: a failure is all that a bad end can be then.
 	 */
-	private final @Nullable BadEnd badEnd;
+	private final @Nullable Integer maxRetries;
+
+	private final BooleanSupplier stopping;
 
 	private final @Nullable Function<@Nullable Object, String> resultFormat;
 
 	private final MapSqlParameterSource parameters;
+
+	private @Nullable Instant scheduleKnown;
 
 	private RunRepository.@Nullable Decision decision;
 
@@ -107,6 +111,8 @@ final class RecordedRun implements RunRecord {
 	private volatile @Nullable String hangStack;
 
 	private boolean durable;
+
+	private boolean judged;
 
 	private boolean failed;
 
@@ -127,58 +133,42 @@ final class RecordedRun implements RunRecord {
 		this.scope = scope;
 		this.tick = request.tick();
 		this.planned = request.detail(RequestDetail.Planned.class);
-		this.keepsJob = !request.isOncePerKey() || request.minInterval() != null;
-		Retries retries = Retries.of(request);
-		Integer maxRetries = (this.tick != null) ? retries.most() : null;
-		this.badEnd = (maxRetries != null) ? new BadEnd(maxRetries, stopping) : null;
-		this.failureMatters = request.minInterval() != null || this.badEnd != null
-				|| (retries.backOff() && this.tick != null);
-		KeptResult kept = request.detail(KeptResult.class);
-		this.resultFormat = (kept != null) ? kept.format() : null;
-		this.parameters = parameters(request, retries.backOff());
-	}
-
-	/**
-	 * Return what is known of the run before it begins.
-	 */
-	private MapSqlParameterSource parameters(LockRequest request, boolean backOff) {
-		LedgerSettings settings = this.runs.settings();
-		OffsetDateTime time = (this.tick != null) ? this.tick.atOffset(ZoneOffset.UTC) : null;
+		this.stopping = stopping;
+		boolean oncePerKey = request.isOncePerKey();
 		Long minInterval = (request.minInterval() != null) ? LedgerSettings.micros(request.minInterval()) : null;
-		long rememberKeys = LedgerSettings.micros(settings.rememberKeys());
+		this.keepsJob = !oncePerKey || minInterval != null;
+		Retries retries = (this.tick != null) ? request.detail(Retries.class) : null;
+		boolean backOff = retries != null && retries.backOff();
+		this.maxRetries = (retries != null) ? retries.most() : null;
+		this.failureMatters = minInterval != null || this.maxRetries != null || backOff;
+		KeptResult keptResult = request.detail(KeptResult.class);
+		this.resultFormat = (keptResult != null) ? keptResult.format() : null;
+		OffsetDateTime time = (this.tick != null) ? this.tick.atOffset(ZoneOffset.UTC) : null;
 		RequestDetail.Backfill backfill = request.detail(RequestDetail.Backfill.class);
 		RequestDetail.Recorded recorded = request.detail(RequestDetail.Recorded.class);
 		String of = (recorded != null) ? recorded.template() : null;
-		String template = template(this.key.name(), of);
-		boolean kept = this.tick != null || this.key.name().equals(of);
-		return new MapSqlParameterSource().addValue("namespace", this.key.namespace())
-			.addValue("key", this.key.name())
+		String template = template(this.name.key(), of);
+		boolean kept = this.tick != null || this.name.key().equals(of);
+		this.parameters = runs.parameters()
+			.addValue("namespace", this.name.namespace())
+			.addValue("key", this.name.key())
 			.addValue("tick", time, Types.TIMESTAMP_WITH_TIMEZONE)
 			.addValue("ofTick", time, Types.TIMESTAMP_WITH_TIMEZONE)
 			.addValue("backfilled", backfill != null)
 			.addValue("again", backfill != null && backfill.again())
-			.addValue("scope", this.scope.name())
-			.addValue("instance", this.runs.instance())
-			.addValue("home", this.runs.namespace())
-			.addValue("born", InstanceRepository.BORN)
+			.addValue("scope", scope.name())
 			.addValue("drainable", LockContext.current().isEmpty())
-			.addValue("oncePerKey", request.isOncePerKey())
+			.addValue("oncePerKey", oncePerKey)
 			.addValue("planned", this.planned != null)
-			.addValue("scheduleKnown", null, Types.TIMESTAMP_WITH_TIMEZONE)
 			.addValue("backOff", backOff)
 			.addValue("minInterval", minInterval, Types.BIGINT)
 			.addValue("template", template, Types.VARCHAR)
 			.addValue("keepsJob", this.keepsJob)
-			.addValue("keepRuns", LedgerSettings.micros(settings.keepRunsFor()))
-			.addValue("rememberKeys", rememberKeys)
 			.addValue("remembered", !kept)
 			.addValue("pausable", kept || (this.keepsJob && template == null))
-			.addValue("rememberJob", (minInterval != null) ? Math.max(rememberKeys, minInterval) : rememberKeys)
-			.addValue("lock", PostgresAdvisoryLockTemplate.lockEntry(this.key))
-			.addValue("result", null, Types.VARCHAR)
-			.addValue("givenUp", false)
-			.addValue("badOutcome", LedgerRun.Outcome.FAILED.name())
-			.addValue("traceId", null, Types.VARCHAR);
+			.addValue("rememberJob",
+					(minInterval != null) ? Math.max(runs.rememberKeys, minInterval) : runs.rememberKeys)
+			.addValue("lock", PostgresAdvisoryLockTemplate.lockEntry(key));
 	}
 
 	/**
@@ -192,19 +182,18 @@ final class RecordedRun implements RunRecord {
 
 	@Override
 	public LockOutcome precheck() {
-		boolean look = this.tick != null && this.runs.recentKeys().looksFirst(this.name);
-		return look ? outcome(decide(() -> this.runs.precheck(this.parameters))) : LockOutcome.EXECUTED;
+		return (this.tick != null && this.runs.looksFirst(this.name)) ? outcome(decide(false)) : LockOutcome.EXECUTED;
 	}
 
 	@Override
 	public LockOutcome begin(Boundary boundary, Hold hold) {
 		this.boundary = boundary;
 		this.hold = hold;
-		RunRepository.Decision decision = decide(this::ask);
+		RunRepository.Decision decision = decide(true);
 		LockOutcome outcome = outcome(decision);
 		if (outcome == LockOutcome.EXECUTED) {
 			if (this.tick != null) {
-				this.runs.recentKeys().noteTick(this.name);
+				this.runs.noteTick(this.name);
 			}
 			if (this.scope == LockScope.SESSION) {
 				// the token is that of the holder if the lock is held after it was drawn
@@ -237,35 +226,34 @@ final class RecordedRun implements RunRecord {
 					+ decision.time().toInstant() + ": it decides nothing, and this run goes on");
 		}
 		if (this.keepsJob) {
-			this.runs.recentKeys().note(this.name);
+			this.runs.note(this.name);
 		}
 	}
 
 	/**
 	 * An instance that does not know the schedule looks it up, and asks again.
 	 */
-	private RunRepository.Decision decide(Supplier<RunRepository.Decision> question) {
-		RunRepository.Decision decision = askKnowing(question);
+	private RunRepository.Decision decide(boolean locked) {
+		RunRepository.Decision decision = ask(locked);
 		if (RunStatements.RESCHEDULED.equals(decision.answer())) {
 			this.runs.learnSchedules();
-			decision = askKnowing(question);
+			decision = ask(locked);
 		}
 		return decision;
-	}
-
-	private RunRepository.Decision askKnowing(Supplier<RunRepository.Decision> question) {
-		Instant known = (this.planned != null) ? this.planned.changedAt().get() : null;
-		if (known != null) {
-			this.parameters.addValue("scheduleKnown", known.atOffset(ZoneOffset.UTC), Types.TIMESTAMP_WITH_TIMEZONE);
-		}
-		return question.get();
 	}
 
 	/**
 	 * An interrupt that came while the session was asked is not to meet the connection
 	 * that is asked now.
 	 */
-	private RunRepository.Decision ask() {
+	private RunRepository.Decision ask(boolean locked) {
+		Instant known = (this.planned != null) ? this.planned.changedAt().get() : null;
+		this.scheduleKnown = known;
+		this.parameters.addValue("scheduleKnown", (known != null) ? known.atOffset(ZoneOffset.UTC) : null,
+				Types.TIMESTAMP_WITH_TIMEZONE);
+		if (!locked) {
+			return this.runs.precheck(this.parameters);
+		}
 		boolean savepoint = this.failureMatters && this.boundary == Boundary.OWN_TRANSACTION;
 		try {
 			return DeferredInterrupt
@@ -294,8 +282,8 @@ final class RecordedRun implements RunRecord {
 			this.runs.learnDrained();
 			return LockOutcome.PAUSED;
 		}
-		boolean other = RunStatements.RESCHEDULED.equals(answer) || (this.planned != null
-				&& this.planned.changedAt().get() != null && !this.planned.allowed().test(decision.time().toInstant()));
+		boolean other = RunStatements.RESCHEDULED.equals(answer) || (this.planned != null && this.scheduleKnown != null
+				&& !this.planned.allowed().test(this.tick, decision.time().toInstant()));
 		return other ? LockOutcome.TOO_SOON : LockOutcome.valueOf(answer);
 	}
 
@@ -335,16 +323,33 @@ final class RecordedRun implements RunRecord {
 		this.runs.completeFailed(ending(), failure);
 	}
 
-	private void judge(@Nullable Throwable failure) {
+	/**
+	 * Judge what a bad end means for the tick, the first time: a connection that went
+	 * back to its pool tells nothing any more. A run that was told to end is not tried
+	 * again. One that ends with its instance has not failed, and leaves the tick to
+	 * others at once. One that ends with its lock is tried again as often as need be.
+	 */
+	private void judge(Throwable failure) {
 		if (this.decision == null || this.hold == null) {
 			return;
 		}
 		if (this.hold.isCancelled()) {
 			this.parameters.addValue("badOutcome", LedgerRun.Outcome.CANCELLED.name()).addValue("givenUp", true);
 		}
-		else if (this.badEnd != null) {
+		else if (this.maxRetries != null && !this.judged) {
+			this.judged = true;
+			int failedBefore = this.decision.failedAttempts();
 			boolean lost = failure instanceof LockLostException loss && loss.getKey().equals(this.key);
-			this.badEnd.judge(this.hold, lost, this.decision.failedAttempts(), this.parameters);
+			if (this.hold.isRevoked()) {
+				this.parameters.addValue("givenUp", true);
+			}
+			else if (this.stopping.getAsBoolean()) {
+				this.parameters.addValue("badOutcome", LedgerRun.Outcome.ABANDONED.name());
+			}
+			else if (!lost && !this.hold.isGone()) {
+				this.parameters.addValue("failedAttempts", failedBefore + 1)
+					.addValue("givenUp", failedBefore >= this.maxRetries);
+			}
 		}
 	}
 
@@ -379,7 +384,7 @@ final class RecordedRun implements RunRecord {
 		judge(failure);
 		if (!this.keepsJob) {
 			// only a key that fails each time has a long history
-			this.runs.recentKeys().note(this.name);
+			this.runs.note(this.name);
 		}
 		try {
 			this.runs.fail(ending(), failure, this.boundary == Boundary.CALLERS_TRANSACTION);
@@ -438,7 +443,8 @@ final class RecordedRun implements RunRecord {
 	 * Return the run with what it did when it had lasted for long, if it has.
 	 */
 	private MapSqlParameterSource ending() {
-		return this.parameters.addValue("hangStack", this.hangStack, Types.VARCHAR);
+		return this.parameters.addValue("hangStack", this.hangStack, Types.VARCHAR)
+			.addValue("nextAt", this.runs.next(this.name, this.parameters), Types.TIMESTAMP_WITH_TIMEZONE);
 	}
 
 	private boolean hasBegun() {

@@ -18,6 +18,7 @@ package io.github.advisorylock.ledger.jdbc;
 
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
+import java.sql.SQLException;
 import java.sql.Types;
 import java.time.Instant;
 import java.time.OffsetDateTime;
@@ -25,8 +26,10 @@ import java.time.ZoneOffset;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.function.Function;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
+import java.util.stream.Collectors;
 
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.LockOutcome;
@@ -37,76 +40,142 @@ import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.dao.DataAccessException;
-import org.springframework.jdbc.core.RowMapper;
+import org.springframework.jdbc.core.PreparedStatementCallback;
 import org.springframework.jdbc.core.namedparam.MapSqlParameterSource;
 import org.springframework.jdbc.core.namedparam.NamedParameterJdbcOperations;
 import org.springframework.util.Assert;
 
 /**
  * Writes runs into the ledger: on the connection of the current transaction, or on one of
- * their own.
+ * their own. Knows some thousands of the keys that it has written runs of, so that nobody
+ * has to look for long histories in the whole table; those that come later than these are
+ * noted after the next question.
  */
 final class RunRepository {
 
 	private static final Log logger = LogFactory.getLog(RunRepository.class);
 
-	private static final RowMapper<Decision> DECISION = (row, number) -> new Decision(row.getString(1),
-			row.getObject(2, Long.class), row.getObject(3, OffsetDateTime.class), row.getInt(4),
-			row.getObject(5, OffsetDateTime.class), row.getInt(6), row.getBoolean(7));
+	private static final int MOST_KEYS = 10_000;
+
+	private static final PreparedStatementCallback<Decision> DECISION = (statement) -> {
+		ResultSet row = answer(statement);
+		return new Decision(row.getString(1), row.getObject(2, Long.class), row.getObject(3, OffsetDateTime.class),
+				row.getInt(4), row.getObject(5, OffsetDateTime.class), row.getInt(6), row.getBoolean(7));
+	};
 
 	private final LedgerConnections connections;
 
 	private final RunStatements statements;
 
-	private final LedgerSettings settings;
-
 	private final String namespace;
 
 	private final Supplier<String> instance;
-
-	private final RecentKeys recentKeys;
-
-	private final Function<JobName, @Nullable JobFacts> jobs;
 
 	private final Runnable schedules;
 
 	private final Runnable drained;
 
+	private final long keepRuns;
+
+	/**
+	 * How long a key that was completed is remembered, in microseconds.
+	 */
+	final long rememberKeys;
+
+	/**
+	 * How many runs were written since somebody asked.
+	 */
+	private final Map<JobName, Integer> written = new ConcurrentHashMap<>();
+
+	/**
+	 * The jobs whose last tick that came here was run here.
+	 */
+	private final Set<JobName> ticks = ConcurrentHashMap.newKeySet();
+
+	/**
+	 * The jobs of this application by their names: several methods may have one key.
+	 */
+	private volatile Map<JobName, JobFacts> jobs = Map.of();
+
 	/**
 	 * Create it.
 	 * @param namespace that of this instance, which keys need not have
-	 * @param jobs knows the jobs of this application
 	 * @param schedules looks up the schedules that operators have chosen
 	 * @param drained has this instance know that it is drained
 	 */
 	RunRepository(LedgerConnections connections, RunStatements statements, LedgerSettings settings, String namespace,
-			Supplier<String> instance, RecentKeys recentKeys, Function<JobName, @Nullable JobFacts> jobs,
-			Runnable schedules, Runnable drained) {
+			Supplier<String> instance, Runnable schedules, Runnable drained) {
 		this.connections = connections;
 		this.statements = statements;
-		this.settings = settings;
 		this.namespace = namespace;
 		this.instance = instance;
-		this.recentKeys = recentKeys;
-		this.jobs = jobs;
 		this.schedules = schedules;
 		this.drained = drained;
+		this.keepRuns = LedgerSettings.micros(settings.keepRunsFor());
+		this.rememberKeys = LedgerSettings.micros(settings.rememberKeys());
 	}
 
-	LedgerSettings settings() {
-		return this.settings;
+	/**
+	 * Have it know the jobs of this application.
+	 */
+	void know(List<JobFacts> jobs) {
+		this.jobs = jobs.stream().collect(Collectors.toMap(JobFacts::name, (job) -> job, (one, other) -> one));
 	}
 
-	String instance() {
-		return this.instance.get();
+	/**
+	 * Return what is known of every run before it begins.
+	 */
+	MapSqlParameterSource parameters() {
+		return new MapSqlParameterSource().addValue("home", this.namespace)
+			.addValue("instance", this.instance.get())
+			.addValue("born", InstanceRepository.BORN)
+			.addValue("keepRuns", this.keepRuns)
+			.addValue("rememberKeys", this.rememberKeys)
+			.addValue("result", null, Types.VARCHAR)
+			.addValue("givenUp", false)
+			.addValue("badOutcome", LedgerRun.Outcome.FAILED.name())
+			.addValue("traceId", null, Types.VARCHAR);
 	}
 
-	String namespace() {
-		return this.namespace;
+	/**
+	 * Note that a run was written. A key that was completed once and for all has no
+	 * longer history to come, and need not be noted.
+	 */
+	void note(JobName name) {
+		if (this.written.size() < MOST_KEYS || this.written.containsKey(name)) {
+			this.written.merge(name, 1, Integer::sum);
+		}
 	}
 
-	RecentKeys recentKeys() {
-		return this.recentKeys;
+	/**
+	 * Return the keys that were noted and the numbers of their runs, and begin anew.
+	 */
+	Map<JobName, Integer> takeNoted() {
+		Map<JobName, Integer> taken = new ConcurrentHashMap<>();
+		this.written.keySet().forEach((name) -> this.written.computeIfPresent(name, (key, count) -> {
+			taken.put(key, count);
+			return null;
+		}));
+		return taken;
+	}
+
+	/**
+	 * Return whether a tick is looked up before the lock is asked for: unless the last
+	 * one was run here, it may be that of others. Whoever took the lock only to learn
+	 * that would keep it from an instance whose clock is ahead, which asks for a later
+	 * tick at that moment, and does not come again.
+	 */
+	boolean looksFirst(JobName name) {
+		return !this.ticks.remove(name);
+	}
+
+	/**
+	 * Note that a tick is run here.
+	 */
+	void noteTick(JobName name) {
+		if (this.ticks.size() < MOST_KEYS) {
+			this.ticks.add(name);
+		}
 	}
 
 	/**
@@ -135,7 +204,7 @@ final class RunRepository {
 	 */
 	Decision precheck(MapSqlParameterSource run) {
 		return this.connections
-			.reading((reading) -> query(reading, this.statements.decide(), run.addValue("draws", false), DECISION));
+			.reading((reading) -> query(reading, this.statements.decide, run.addValue("draws", false), DECISION));
 	}
 
 	/**
@@ -146,9 +215,9 @@ final class RunRepository {
 	Decision decide(MapSqlParameterSource run, boolean joined, boolean savepoint) {
 		run.addValue("draws", true);
 		if (!joined) {
-			return this.connections.apart((apart) -> query(apart, this.statements.decide(), run, DECISION));
+			return this.connections.apart((apart) -> query(apart, this.statements.decide, run, DECISION));
 		}
-		String sql = savepoint ? this.statements.decideBeforeSavepoint() : this.statements.decideInside();
+		String sql = savepoint ? this.statements.decideBeforeSavepoint : this.statements.decideInside;
 		return query(this.connections.current(), sql, run, DECISION);
 	}
 
@@ -159,8 +228,8 @@ final class RunRepository {
 	 */
 	@Nullable OffsetDateTime begin(MapSqlParameterSource run) {
 		return this.connections
-			.apart((apart) -> query(apart, this.statements.begin(), run,
-					(row, number) -> Optional.ofNullable(row.getObject(1, OffsetDateTime.class))))
+			.apart((apart) -> query(apart, this.statements.begin, run,
+					(statement) -> Optional.ofNullable(answer(statement).getObject(1, OffsetDateTime.class))))
 			.orElse(null);
 	}
 
@@ -170,16 +239,17 @@ final class RunRepository {
 	void hang(Hold.SideConnection side, AdvisoryLockKey key, long token, String stack) {
 		Map<String, Object> run = Map.of("namespace", key.namespace(), "key", key.name(), "token", token, "hangStack",
 				stack);
-		this.connections.aside(side, (jdbc) -> jdbc.update(this.statements.hang(), run));
+		this.connections.aside(side, (jdbc) -> jdbc.update(this.statements.hang, run));
 	}
 
 	/**
 	 * Return what is kept of the result of a key that was completed.
 	 */
 	@Nullable String result(MapSqlParameterSource run, boolean joined) {
-		RowMapper<Optional<String>> mapper = (row, number) -> Optional.ofNullable(row.getString(1));
-		Optional<String> result = joined ? query(this.connections.current(), this.statements.result(), run, mapper)
-				: this.connections.apart((apart) -> query(apart, this.statements.result(), run, mapper));
+		PreparedStatementCallback<Optional<String>> text = (statement) -> Optional
+			.ofNullable(answer(statement).getString(1));
+		Optional<String> result = joined ? query(this.connections.current(), this.statements.result, run, text)
+				: this.connections.apart((apart) -> query(apart, this.statements.result, run, text));
 		return result.orElse(null);
 	}
 
@@ -260,22 +330,19 @@ final class RunRepository {
 
 	private boolean end(NamedParameterJdbcOperations jdbc, MapSqlParameterSource run,
 			LedgerRun.@Nullable Failure failure, boolean committed) {
-		StorableText text = text();
 		run.addValue("outcome", (failure != null) ? run.getValue("badOutcome") : LedgerRun.Outcome.EXECUTED.name())
 			.addValue("committed", committed)
-			.addValue("errorClass", (failure != null) ? text.of(failure.type()) : null, Types.VARCHAR)
-			.addValue("error", (failure != null) ? text.of(failure.text()) : null, Types.VARCHAR)
-			.addValue("stackTrace", text.ofNullable((failure != null) ? failure.stackTrace() : null), Types.VARCHAR)
-			.addValue("nextAt", next(run), Types.TIMESTAMP_WITH_TIMEZONE);
-		return query(jdbc, this.statements.end(), run, (row, number) -> row.getInt(1) == 1);
+			.addValue("errorClass", (failure != null) ? text().of(failure.type()) : null, Types.VARCHAR)
+			.addValue("error", (failure != null) ? text().of(failure.text()) : null, Types.VARCHAR)
+			.addValue("stackTrace", (failure != null) ? text().ofNullable(failure.stackTrace()) : null, Types.VARCHAR);
+		return query(jdbc, this.statements.end, run, (statement) -> answer(statement).getInt(1) == 1);
 	}
 
 	/**
-	 * Return when the schedule calls the job again. Of ticks, a run by hand says nothing.
+	 * Return when the schedule calls a job again. Of ticks, a run by hand says nothing.
 	 */
-	private @Nullable OffsetDateTime next(MapSqlParameterSource run) {
-		JobFacts job = this.jobs
-			.apply(new JobName(String.valueOf(run.getValue("namespace")), String.valueOf(run.getValue("key"))));
+	@Nullable OffsetDateTime next(JobName name, MapSqlParameterSource run) {
+		JobFacts job = this.jobs.get(name);
 		if (job == null || !(run.getValue("startedAt") instanceof OffsetDateTime start)
 				|| (job.isOncePerTick() && run.getValue("tick") == null)) {
 			return null;
@@ -289,21 +356,22 @@ final class RunRepository {
 	 * which no query of Spring's may.
 	 */
 	private static <T> T query(NamedParameterJdbcOperations jdbc, String sql, MapSqlParameterSource parameters,
-			RowMapper<T> mapper) {
-		T answer;
+			PreparedStatementCallback<T> question) {
 		try {
-			answer = jdbc.execute(sql, parameters, (PreparedStatement statement) -> {
-				statement.execute();
-				ResultSet row = statement.getResultSet();
-				row.next();
-				return mapper.mapRow(row, 1);
-			});
+			T answer = jdbc.execute(sql, parameters, question);
+			Assert.state(answer != null, "'answer' must not be null");
+			return answer;
 		}
 		catch (DataAccessException ex) {
 			throw LedgerSchemaException.explain(ex);
 		}
-		Assert.state(answer != null, "'answer' must not be null");
-		return answer;
+	}
+
+	private static ResultSet answer(PreparedStatement statement) throws SQLException {
+		statement.execute();
+		ResultSet row = statement.getResultSet();
+		row.next();
+		return row;
 	}
 
 	/**

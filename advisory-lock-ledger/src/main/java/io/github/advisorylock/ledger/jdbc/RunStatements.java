@@ -22,25 +22,15 @@ import io.github.advisorylock.jdbc.server.FencingTokens;
  * The SQL of runs: all that correctness hangs on. Parameters are named; durations are in
  * microseconds; {@code null} is bound for a tick or an interval that does not matter.
  * <p>
- * Whoever sends {@link #decide()} holds the lock of the key, so that the snapshot of that
+ * Whoever sends {@link #decide} holds the lock of the key, so that the snapshot of that
  * statement has what the last holder committed. That lock may be lost unnoticed
- * afterwards, or the snapshot be older than it. Therefore {@link #begin()} and
- * {@link #end()} take the row lock of the job first, by an upsert whose guard PostgreSQL
- * evaluates on the latest version of the row (EvalPlanQual; above READ COMMITTED it fails
- * with a serialization error instead): a lower token never overwrites a higher one, and a
- * tick is completed once. All else in the statement hangs on that row.
- *
- * @param decide decides whether a run goes on, and draws its token if {@code :draws}.
- * Answers the name of an outcome, the token, the time, the attempt, and a time that was
- * ignored
- * @param begin writes the start of a run in scope {@code SESSION}. Answers when that was,
- * {@code null} if its lock was lost
- * @param end writes how a run ended, whether or not its start was written. Answers 0 if
- * somebody else has ended it, or completed the tick or key
- * @param result finds what is kept of the result of a completed key
- * @param hang writes what a run in scope {@code SESSION} is doing that is not over
+ * afterwards, or the snapshot be older than it. Therefore {@link #begin} and {@link #end}
+ * take the row lock of the job first, by an upsert whose guard PostgreSQL evaluates on
+ * the latest version of the row (EvalPlanQual; above READ COMMITTED it fails with a
+ * serialization error instead): a lower token never overwrites a higher one, and a tick
+ * is completed once. All else in the statement hangs on that row.
  */
-record RunStatements(String decide, String begin, String end, String result, String hang) {
+final class RunStatements {
 
 	/**
 	 * In the place of an outcome: the tick is later than the clock of the database.
@@ -277,24 +267,52 @@ record RunStatements(String decide, String begin, String end, String result, Str
 
 	private static final String SAVEPOINT = "SAVEPOINT advisory_lock_run";
 
-	static RunStatements of(LedgerTables tables) {
-		return new RunStatements(tables.in(DECIDE.replace("{drained}", JobStatements.DRAINED)), tables.in(BEGIN),
-				tables.in(END), tables.in(RESULT), tables.in(HANG));
-	}
+	/**
+	 * Decides whether a run goes on, and draws its token if {@code :draws}. Answers the
+	 * name of an outcome, the token, the time, the attempt, and a time that was ignored.
+	 */
+	final String decide;
 
 	/**
-	 * Decide in the transaction of the work, and leave no snapshot open.
+	 * Decides in the transaction of the work, and leaves no snapshot open.
 	 */
-	String decideInside() {
-		return this.decide + RELEASE;
-	}
+	final String decideInside;
 
 	/**
-	 * Decide as {@link #decideInside()} does, with a savepoint afterwards, which keeps
-	 * the lock.
+	 * Decides likewise, with a savepoint afterwards, which keeps the lock.
 	 */
-	String decideBeforeSavepoint() {
-		return decideInside() + "; " + SAVEPOINT;
+	final String decideBeforeSavepoint;
+
+	/**
+	 * Writes the start of a run in scope {@code SESSION}. Answers when that was,
+	 * {@code null} if its lock was lost.
+	 */
+	final String begin;
+
+	/**
+	 * Writes how a run ended, whether or not its start was written. Answers 0 if somebody
+	 * else has ended it, or completed the tick or key.
+	 */
+	final String end;
+
+	/**
+	 * Finds what is kept of the result of a completed key.
+	 */
+	final String result;
+
+	/**
+	 * Writes what a run in scope {@code SESSION} is doing that is not over.
+	 */
+	final String hang;
+
+	RunStatements(LedgerTables tables) {
+		this.decide = tables.in(DECIDE.replace("{drained}", JobStatements.DRAINED));
+		this.decideInside = this.decide + RELEASE;
+		this.decideBeforeSavepoint = this.decideInside + "; " + SAVEPOINT;
+		this.begin = tables.in(BEGIN);
+		this.end = tables.in(END);
+		this.result = tables.in(RESULT);
+		this.hang = tables.in(HANG);
 	}
 
 	/**

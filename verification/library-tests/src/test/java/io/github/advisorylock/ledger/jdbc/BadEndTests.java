@@ -44,8 +44,8 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 /**
- * Tests for {@link BadEnd}: what becomes of a tick that any instance makes up for when
- * its run does not come to a good end.
+ * Tests for {@link RecordedRun}: what becomes of a tick that any instance makes up for
+ * when its run does not come to a good end.
  */
 class BadEndTests extends AbstractLedgerTests {
 

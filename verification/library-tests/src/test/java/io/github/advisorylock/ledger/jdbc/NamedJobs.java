@@ -62,8 +62,7 @@ record NamedJobs(Supplier<? extends Collection<JobFinder.LedgerMethod>> methods)
 	}
 
 	@Override
-	public int changedSchedules() {
-		return 0;
+	public void whenRescheduled(Runnable listener) {
 	}
 
 }

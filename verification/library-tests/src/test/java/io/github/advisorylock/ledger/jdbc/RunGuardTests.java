@@ -42,23 +42,23 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 class RunGuardTests extends AbstractLedgerTests {
 
-	private final RunStatements statements = RunStatements.of(new LedgerTables(Map.of("job", "ledger_tests_job", "run",
+	private final RunStatements statements = new RunStatements(new LedgerTables(Map.of("job", "ledger_tests_job", "run",
 			"ledger_tests_run", "completion", "ledger_tests_completion", "token", "ledger_tests_fencing_token")));
 
 	@Test
 	void lowerTokenThatBeginsAtTheSameMomentNeverOverwritesHigherOne() throws Exception {
 		try (Connection one = TestPostgres.open(); Connection other = TestPostgres.open()) {
 			one.setAutoCommit(false);
-			send(one, this.statements.begin(), 6, "");
+			send(one, this.statements.begin, 6, "");
 			Future<List<Map<String, Object>>> lower = this.threads
-				.submit(() -> send(other, this.statements.begin(), 5, ""));
+				.submit(() -> send(other, this.statements.begin, 5, ""));
 			awaitWaiting();
 			one.commit();
 			assertThat(lower.get(Patience.SECONDS, TimeUnit.SECONDS).get(0)).containsEntry("started_at", null);
 			assertThat(runs()).containsExactly("6 -");
-			send(one, this.statements.end(), 6, "EXECUTED");
+			send(one, this.statements.end, 6, "EXECUTED");
 			one.commit();
-			assertThat(send(other, this.statements.end(), 5, "EXECUTED")).containsExactly(Map.of("count", 0L));
+			assertThat(send(other, this.statements.end, 5, "EXECUTED")).containsExactly(Map.of("count", 0L));
 		}
 		assertThat(TestPostgres.query("SELECT fencing_token FROM ledger_tests_job")).containsExactly("6");
 		assertThat(runs()).containsExactly("6 EXECUTED");
@@ -68,15 +68,15 @@ class RunGuardTests extends AbstractLedgerTests {
 	void tickThatTwoRunsEndAtTheSameMomentHasOneExecutedRow() throws Exception {
 		try (Connection one = TestPostgres.open(); Connection other = TestPostgres.open()) {
 			one.setAutoCommit(false);
-			assertThat(send(one, this.statements.end(), 6, "EXECUTED")).containsExactly(Map.of("count", 1L));
+			assertThat(send(one, this.statements.end, 6, "EXECUTED")).containsExactly(Map.of("count", 1L));
 			Future<List<Map<String, Object>>> lower = this.threads
-				.submit(() -> send(other, this.statements.end(), 5, "EXECUTED"));
+				.submit(() -> send(other, this.statements.end, 5, "EXECUTED"));
 			awaitWaiting();
 			one.commit();
 			assertThat(lower.get(Patience.SECONDS, TimeUnit.SECONDS)).containsExactly(Map.of("count", 0L));
-			assertThat(send(other, this.statements.end(), 7, "EXECUTED")).as("the same tick, with a higher token")
+			assertThat(send(other, this.statements.end, 7, "EXECUTED")).as("the same tick, with a higher token")
 				.containsExactly(Map.of("count", 0L));
-			assertThat(send(other, this.statements.end(), 5, "FAILED")).containsExactly(Map.of("count", 1L));
+			assertThat(send(other, this.statements.end, 5, "FAILED")).containsExactly(Map.of("count", 1L));
 		}
 		assertThat(TestPostgres.query("SELECT fencing_token || last_outcome FROM ledger_tests_job"))
 			.containsExactly("6EXECUTED");

@@ -49,7 +49,7 @@ class RunPlanTests extends AbstractLedgerTests {
 					"ledger_tests_completion", "schedule", "ledger_tests_schedule", "instance", "ledger_tests_instance",
 					"backfill", "ledger_tests_backfill", "token", "ledger_tests_fencing_token"));
 
-	private final RunStatements statements = RunStatements.of(TABLES);
+	private final RunStatements statements = new RunStatements(TABLES);
 
 	@Test
 	void statementsOfARunReadNoTableFromEndToEnd() throws Exception {
@@ -66,8 +66,8 @@ class RunPlanTests extends AbstractLedgerTests {
 			TestPostgres.execute("VACUUM ANALYZE ledger_tests_" + table);
 		}
 		try (Connection connection = TestPostgres.open()) {
-			for (String sql : List.of(this.statements.decide(), this.statements.begin(), this.statements.end(),
-					this.statements.result(), this.statements.hang())) {
+			for (String sql : List.of(this.statements.decide, this.statements.begin, this.statements.end,
+					this.statements.result, this.statements.hang)) {
 				List<String> plan = plan(connection, sql, 4_000_000);
 				assertThat(plan).isNotEmpty()
 					.noneMatch((line) -> line.contains("Seq Scan on ledger_tests_run")
@@ -88,8 +88,8 @@ class RunPlanTests extends AbstractLedgerTests {
 			.execute("INSERT INTO ledger_tests_run (namespace, key, scope, instance, fencing_token, started_at) "
 					+ "SELECT 'tests', 'job', 'SESSION', 'host:1', n, now() FROM generate_series(1, 500) n");
 		try (Connection connection = TestPostgres.open()) {
-			for (String sql : List.of(this.statements.decide(), this.statements.begin(), this.statements.end(),
-					this.statements.result(), this.statements.hang())) {
+			for (String sql : List.of(this.statements.decide, this.statements.begin, this.statements.end,
+					this.statements.result, this.statements.hang)) {
 				assertThat(plan(connection, sql, 501)).isNotEmpty().noneMatch((line) -> line.contains("run_latest"));
 			}
 		}

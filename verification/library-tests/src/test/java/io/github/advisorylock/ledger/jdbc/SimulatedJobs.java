@@ -100,8 +100,8 @@ public final class SimulatedJobs extends PostgresAdvisoryLockLedger {
 		this.question = question;
 		this.held = held;
 		this.stopping = stopping;
-		this.runs = new RunRepository(connections, SimulatedLedger.STATEMENTS, SETTINGS, "", instance, new RecentKeys(),
-				(name) -> null, () -> learn(false), () -> drained(true));
+		this.runs = new RunRepository(connections, SimulatedLedger.STATEMENTS, SETTINGS, "", instance,
+				() -> learn(false), () -> drained(true));
 		this.repository = new JobRepository(connections, SimulatedLedger.TABLES, instance);
 		this.backfills = new BackfillRepository(connections, SimulatedLedger.TABLES, instance);
 		InstancePresence presence = new InstancePresence(() -> this, "", null, List::of, threads);

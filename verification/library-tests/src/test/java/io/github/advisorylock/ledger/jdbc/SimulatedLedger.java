@@ -47,14 +47,14 @@ public final class SimulatedLedger {
 	static final LedgerTables TABLES = new LedgerTables(Map.of("job", "job", "run", "run", "pause", "pause", "schedule",
 			"schedule", "completion", "completion", "token", "token", "instance", "instance", "backfill", "backfill"));
 
-	static final RunStatements STATEMENTS = RunStatements.of(TABLES);
+	static final RunStatements STATEMENTS = new RunStatements(TABLES);
 
 	private static final int MOST_RUNS = 100;
 
 	private static final Duration MINUTE = Duration.ofMinutes(1);
 
-	private static final Map<String, Verb> VERBS = Map.ofEntries(verb(STATEMENTS.decide(), SimulatedLedger::decide),
-			verb(STATEMENTS.begin(), SimulatedLedger::begin), verb(STATEMENTS.end(), SimulatedLedger::end),
+	private static final Map<String, Verb> VERBS = Map.ofEntries(verb(STATEMENTS.decide, SimulatedLedger::decide),
+			verb(STATEMENTS.begin, SimulatedLedger::begin), verb(STATEMENTS.end, SimulatedLedger::end),
 			verb(TABLES.in(JobStatements.APPEAR), SimulatedLedger::appear),
 			verb(TABLES.in(BackfillRepository.BEGIN), SimulatedLedger::beginBackfill),
 			verb(TABLES.in(BackfillRepository.TELL), SimulatedLedger::tellBackfill),
