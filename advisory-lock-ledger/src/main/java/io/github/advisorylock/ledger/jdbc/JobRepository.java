@@ -504,4 +504,17 @@ public class JobRepository {
 
 	}
 
+	/**
+	 * What was seen of a job at one moment: its row, and whether somebody holds its lock.
+	 * The lock may have been given back after the row was read: only a job that is seen
+	 * twice without a holder was not completed by the one of the first time.
+	 *
+	 * @param job the row, {@code null} where the ledger has none
+	 * @param isHeld whether somebody holds the lock
+	 * @param clock the time of the database
+	 */
+	record ObservedJob(@Nullable LedgerJob job, boolean isHeld, Instant clock) {
+
+	}
+
 }

@@ -59,6 +59,11 @@ final class LedgerOpening {
 	 */
 	private final AtomicInteger changes = new AtomicInteger();
 
+	/**
+	 * The name of the instance, as the encoding of the database can have it.
+	 */
+	private volatile String name = "";
+
 	private volatile @Nullable Opened opened;
 
 	private volatile Runnable whenOpen = () -> {
@@ -79,6 +84,7 @@ final class LedgerOpening {
 		this.methods = methods;
 		this.schedules = new JobSchedules(() -> opened().operators(), methods::reschedule);
 		methods.whenRescheduled(this.changes::incrementAndGet);
+		instance.whenChanged(this::rename);
 	}
 
 	/**
@@ -118,7 +124,8 @@ final class LedgerOpening {
 	void prepare() {
 		LedgerSchema.Opened schema = this.schema.open();
 		LedgerTables tables = schema.tables();
-		Supplier<String> instance = () -> this.connections.text().of(this.instance.name());
+		Supplier<String> instance = () -> this.name;
+		rename();
 		RunRepository runs = new RunRepository(this.connections, new RunStatements(tables), this.settings,
 				this.namespace, instance, () -> this.schedules.learn(true), () -> drained(true));
 		Opened opened = new Opened(runs, new JobRepository(this.connections, tables, instance),
@@ -133,6 +140,10 @@ final class LedgerOpening {
 		}
 		this.whenOpen.run();
 		register();
+	}
+
+	private void rename() {
+		this.name = this.connections.text().of(this.instance.name());
 	}
 
 	/**

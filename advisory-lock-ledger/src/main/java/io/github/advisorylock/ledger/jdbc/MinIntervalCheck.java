@@ -60,7 +60,7 @@ record MinIntervalCheck(StringValueResolver resolver) {
 	 */
 	private @Nullable Duration shortestPeriod(SingleRunnerMethod method) {
 		try {
-			return MethodSchedule.of(method.method(), this.resolver)
+			return JobFacts.Schedule.of(method.method(), this.resolver)
 				.stream()
 				.flatMap((schedule) -> Stream.concat(Stream.ofNullable(schedule.interval()),
 						schedule.gaps(Instant.now(), TICKS)))

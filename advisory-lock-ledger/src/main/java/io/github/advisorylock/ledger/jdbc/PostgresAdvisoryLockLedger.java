@@ -266,7 +266,7 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger, RunLedger
 	/**
 	 * Look at some jobs and the holders of their locks, with one statement.
 	 */
-	List<ObservedJob> observe(List<AdvisoryLockKey> keys) {
+	List<JobRepository.ObservedJob> observe(List<AdvisoryLockKey> keys) {
 		return this.opening.open().jobs().observe(keys);
 	}
 

@@ -157,9 +157,9 @@ record RecordedMethodRegistry(SingleRunnerAnnotationBeanPostProcessor postProces
 	/**
 	 * A schedule that can't be read is none: Spring says so.
 	 */
-	private List<MethodSchedule> schedules(SingleRunnerMethod method) {
+	private List<JobFacts.Schedule> schedules(SingleRunnerMethod method) {
 		try {
-			return MethodSchedule.of(method.method(), this::resolve);
+			return JobFacts.Schedule.of(method.method(), this::resolve);
 		}
 		catch (IllegalArgumentException ex) {
 			return List.of();

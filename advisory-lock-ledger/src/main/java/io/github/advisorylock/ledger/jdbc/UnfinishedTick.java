@@ -126,7 +126,7 @@ final class UnfinishedTick {
 	/**
 	 * Judge what was seen of the job.
 	 */
-	State judge(ObservedJob observed) {
+	State judge(JobRepository.ObservedJob observed) {
 		LedgerJob job = observed.job();
 		if (isSettled(job, observed.clock())) {
 			return State.SETTLED;
@@ -167,7 +167,7 @@ final class UnfinishedTick {
 	 * ends.
 	 * @return the time, zero for none
 	 */
-	Duration pause(ObservedJob observed) {
+	Duration pause(JobRepository.ObservedJob observed) {
 		LedgerOperation operation = this.method.operation().ledger();
 		LedgerJob job = observed.job();
 		Duration pause = Duration.between(observed.clock(), this.time);

@@ -267,7 +267,7 @@ final class UnfinishedTickWatcher implements ApplicationListener<PayloadApplicat
 		if (ticks.isEmpty()) {
 			return ticks;
 		}
-		List<ObservedJob> jobs = this.ledger.observe(ticks.stream().map((tick) -> tick.key).toList());
+		List<JobRepository.ObservedJob> jobs = this.ledger.observe(ticks.stream().map((tick) -> tick.key).toList());
 		List<UnfinishedTick> uncertain = new ArrayList<>();
 		synchronized (this) {
 			for (int i = 0; i < jobs.size(); i++) {
@@ -283,7 +283,7 @@ final class UnfinishedTickWatcher implements ApplicationListener<PayloadApplicat
 	 * Do what is to be done about a tick.
 	 * @return {@code false} if that depends on nobody having completed it meanwhile
 	 */
-	private boolean handle(UnfinishedTick tick, ObservedJob job, boolean certain) {
+	private boolean handle(UnfinishedTick tick, JobRepository.ObservedJob job, boolean certain) {
 		UnfinishedTick.State judged = tick.judge(job);
 		boolean left = judged == UnfinishedTick.State.READY && this.ledger.instance().isDrained();
 		UnfinishedTick.State state = left ? UnfinishedTick.State.PAUSED : judged;

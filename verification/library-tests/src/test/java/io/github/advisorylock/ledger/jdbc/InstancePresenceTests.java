@@ -50,7 +50,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 class InstancePresenceTests extends AbstractLedgerTests {
 
-	private static final MethodSchedule HOURLY = MethodSchedule.cron("0 0 * * * *", ZoneOffset.UTC);
+	private static final JobFacts.Schedule HOURLY = JobFacts.Schedule.cron("0 0 * * * *", ZoneOffset.UTC);
 
 	private final InstancePresence presence = new InstancePresence(() -> this.ledger, NAMESPACE, "1.2.3",
 			() -> List.of("reports", "mail"), LockScheduler.Threads.ofCurrent());
@@ -286,7 +286,7 @@ class InstancePresenceTests extends AbstractLedgerTests {
 		assertThat(TestPostgres.query("SELECT xmin FROM ledger_tests_job")).containsExactly(version);
 	}
 
-	private static JobFacts fact(JobName name, MethodSchedule... schedules) {
+	private static JobFacts fact(JobName name, JobFacts.Schedule... schedules) {
 		return new JobFacts(name, "Jobs.run", "SESSION", List.of(schedules), "NONE", null, null, "1:2:1", true, false,
 				0, CronTicks.Changes.NONE);
 	}

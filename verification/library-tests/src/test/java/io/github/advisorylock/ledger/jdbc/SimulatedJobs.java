@@ -156,8 +156,8 @@ public final class SimulatedJobs extends PostgresAdvisoryLockLedger {
 	}
 
 	@Override
-	List<ObservedJob> observe(List<AdvisoryLockKey> keys) {
-		List<ObservedJob> seen = new ArrayList<>();
+	List<JobRepository.ObservedJob> observe(List<AdvisoryLockKey> keys) {
+		List<JobRepository.ObservedJob> seen = new ArrayList<>();
 		this.question.accept(() -> keys.forEach((key) -> seen.add(
 				this.rows.job(key.name()).observe(key.namespace(), key.name(), this.held.test(key), this.rows.now()))));
 		return seen;

@@ -426,10 +426,10 @@ public final class SimulatedLedger {
 					&& (this.givenUp || (this.retryAt != null && this.retryAt.isAfter(time)))));
 		}
 
-		ObservedJob observe(String namespace, String key, boolean held, Instant clock) {
-			return new ObservedJob(new LedgerJob(namespace, key, this.firstSeenAt, this.lastTick, this.lastStartedAt,
-					null, null, this.token, this.pausedAt, null, null, null, this.openTick, (int) this.attempts,
-					this.retryAt, false, 0, null, this.givenUp), held, clock);
+		JobRepository.ObservedJob observe(String namespace, String key, boolean held, Instant clock) {
+			return new JobRepository.ObservedJob(new LedgerJob(namespace, key, this.firstSeenAt, this.lastTick,
+					this.lastStartedAt, null, null, this.token, this.pausedAt, null, null, null, this.openTick,
+					(int) this.attempts, this.retryAt, false, 0, null, this.givenUp), held, clock);
 		}
 
 	}

@@ -399,8 +399,8 @@ class UnfinishedTickLookTests {
 		}
 
 		@Override
-		List<ObservedJob> observe(List<AdvisoryLockKey> keys) {
-			List<ObservedJob> jobs = super.observe(keys);
+		List<JobRepository.ObservedJob> observe(List<AdvisoryLockKey> keys) {
+			List<JobRepository.ObservedJob> jobs = super.observe(keys);
 			this.asked.incrementAndGet();
 			if (Thread.currentThread() == this.test) {
 				this.askedHere.incrementAndGet();

@@ -79,7 +79,7 @@ class UnfinishedTickTests {
 	@Test
 	void tickFromBeforeTheJobWasSeenIsSettledUnlessItWasTried() {
 		UnfinishedTick tick = tick(LockScope.TRANSACTION, null);
-		assertThat(tick.judge(new ObservedJob(null, false, NOW))).isEqualTo(UnfinishedTick.State.SETTLED);
+		assertThat(tick.judge(new JobRepository.ObservedJob(null, false, NOW))).isEqualTo(UnfinishedTick.State.SETTLED);
 		this.job.firstSeenAt = TICK;
 		assertThat(tick.judge(seen(NOW))).isEqualTo(UnfinishedTick.State.SETTLED);
 		this.job.firstSeenAt = TICK.minusSeconds(1);
@@ -87,7 +87,7 @@ class UnfinishedTickTests {
 		this.job.firstSeenAt = TICK;
 		tick.tried();
 		assertThat(tick.judge(seen(NOW))).isEqualTo(UnfinishedTick.State.READY);
-		assertThat(tick.judge(new ObservedJob(null, false, NOW))).isEqualTo(UnfinishedTick.State.READY);
+		assertThat(tick.judge(new JobRepository.ObservedJob(null, false, NOW))).isEqualTo(UnfinishedTick.State.READY);
 	}
 
 	@Test
@@ -135,7 +135,8 @@ class UnfinishedTickTests {
 		this.job.lastTick = TICK.minusSeconds(1);
 		assertThat(tick.judge(seen(TICK.minusSeconds(3)))).isEqualTo(UnfinishedTick.State.WAITING);
 		assertThat(tick.pause(seen(TICK.minusSeconds(3)))).isEqualTo(Duration.ofSeconds(3));
-		assertThat(tick.pause(new ObservedJob(null, false, TICK.minusSeconds(3)))).isEqualTo(Duration.ofSeconds(3));
+		assertThat(tick.pause(new JobRepository.ObservedJob(null, false, TICK.minusSeconds(3))))
+			.isEqualTo(Duration.ofSeconds(3));
 		assertThat(tick.pause(seen(NOW))).isZero();
 	}
 
@@ -201,12 +202,12 @@ class UnfinishedTickTests {
 		assertThat(tick.dueNanos()).isBetween(before + pause.toNanos(), System.nanoTime() + pause.toNanos());
 	}
 
-	private ObservedJob seen(Instant clock) {
-		return new ObservedJob(this.job.toJob(), false, clock);
+	private JobRepository.ObservedJob seen(Instant clock) {
+		return new JobRepository.ObservedJob(this.job.toJob(), false, clock);
 	}
 
-	private ObservedJob held(Instant clock) {
-		return new ObservedJob(this.job.toJob(), true, clock);
+	private JobRepository.ObservedJob held(Instant clock) {
+		return new JobRepository.ObservedJob(this.job.toJob(), true, clock);
 	}
 
 	private static UnfinishedTick tick(LockScope scope, Duration minInterval) {

@@ -419,7 +419,7 @@ class UnfinishedTickWatcherTests {
 		}
 
 		@Override
-		List<ObservedJob> observe(List<AdvisoryLockKey> keys) {
+		List<JobRepository.ObservedJob> observe(List<AdvisoryLockKey> keys) {
 			this.statements.incrementAndGet();
 			return super.observe(keys);
 		}
