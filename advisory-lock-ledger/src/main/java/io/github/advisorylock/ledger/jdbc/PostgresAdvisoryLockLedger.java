@@ -21,7 +21,6 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
-import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.Predicate;
@@ -99,8 +98,6 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger, RunLedger
 
 	private volatile boolean stopping;
 
-	private final BooleanSupplier isStopping = () -> this.stopping;
-
 	/**
 	 * Create a ledger.
 	 * @param dataSource the DataSource that has the locks
@@ -173,7 +170,7 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger, RunLedger
 
 	@Override
 	public RunRecord record(AdvisoryLockKey key, LockScope scope, LockRequest request) {
-		return new RecordedRun(this.opening.open().runs(), key, scope, request, this.isStopping);
+		return new RecordedRun(this.opening.open().runs(), key, scope, request, () -> this.stopping);
 	}
 
 	/**
@@ -459,7 +456,7 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger, RunLedger
 			.flatMap((method) -> Stream.ofNullable(method.backfill()))
 			.toList();
 		return new Backfill(backfills, job, (works.size() == 1) ? works.get(0) : null, from, to, again, by,
-				this.isStopping, LockScheduler.Ticker.SYSTEM);
+				() -> this.stopping, LockScheduler.Ticker.SYSTEM);
 	}
 
 	/**
