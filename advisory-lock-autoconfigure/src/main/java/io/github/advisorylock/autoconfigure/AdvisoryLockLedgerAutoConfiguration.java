@@ -57,12 +57,13 @@ import org.springframework.boot.info.BuildProperties;
 import org.springframework.boot.sql.init.DatabaseInitializationMode;
 import org.springframework.boot.sql.init.dependency.DependsOnDatabaseInitialization;
 import org.springframework.context.ApplicationEvent;
-import org.springframework.context.ApplicationListener;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.PayloadApplicationEvent;
 import org.springframework.context.SmartLifecycle;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Lazy;
+import org.springframework.context.event.GenericApplicationListener;
+import org.springframework.core.ResolvableType;
 
 /**
  * {@link EnableAutoConfiguration Auto-configuration} for the ledger, the tables that
@@ -222,13 +223,23 @@ public final class AdvisoryLockLedgerAutoConfiguration {
 	 * What looks after the ledger of a database.
 	 */
 	private record Keeping(LedgerLifecycle lifecycle, @Nullable InstancePresence presence,
-			boolean withRoles) implements ApplicationListener<ApplicationEvent> {
+			boolean withRoles) implements GenericApplicationListener {
 
 		private void opened() {
 			this.lifecycle.ledgerOpened();
 			if (this.presence != null) {
 				this.presence.ledgerOpened();
 			}
+		}
+
+		/**
+		 * Asked once for each type, so that no run comes by here.
+		 */
+		@Override
+		public boolean supportsEventType(ResolvableType type) {
+			Class<?> event = type.hasGenerics() ? type.getGeneric().toClass() : type.toClass();
+			return event == ApplicationReadyEvent.class || event == LeadershipGainedEvent.class
+					|| event == LeadershipLostEvent.class;
 		}
 
 		@Override

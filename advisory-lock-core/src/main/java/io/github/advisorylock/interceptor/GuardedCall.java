@@ -142,8 +142,7 @@ final class GuardedCall implements LockCallback<@Nullable Object, Exception> {
 				&& operation.ledger().minInterval() == null) {
 			this.scheduled.guarded();
 		}
-		this.request = operation.lockTickIfRepeated(operation.createRequest(key, now, this.scheduled, this.plan),
-				invocation);
+		this.request = operation.createRequest(key, now, this.scheduled, this.plan, invocation);
 	}
 
 	boolean admit() {

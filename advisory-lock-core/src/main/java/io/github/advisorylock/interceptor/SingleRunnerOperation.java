@@ -74,6 +74,11 @@ public final class SingleRunnerOperation {
 
 	private final ScheduledTicks schedule;
 
+	/**
+	 * Whether a scheduler that tells no plan would have each instance run the method.
+	 */
+	private final boolean mayBeUnplanned;
+
 	private final UnplannedCalls unplannedCalls;
 
 	private final @Nullable String transactionManager;
@@ -129,6 +134,8 @@ public final class SingleRunnerOperation {
 		ScheduledTicks schedule = (this.autoTicks != null) ? this.autoTicks.schedule : ledger.schedule();
 		this.schedule = (schedule != ScheduledTicks.NONE) ? schedule : ScheduledTicks.of(null);
 		this.unplannedCalls = new UnplannedCalls(method, keyTemplate);
+		this.mayBeUnplanned = this.autoTicks != null && ledger.minInterval() == null
+				&& (!this.autoTicks.longest.isZero() || ledger.recorded() || ledger.oncePerKey());
 		this.transactionManager = transactionManager;
 		this.fixedKey = fixedKey;
 		this.fixedRequest = (this.fixedKey != null) ? request(this.fixedKey, false) : null;
@@ -261,21 +268,28 @@ public final class SingleRunnerOperation {
 	 * that it was planned for, if any
 	 * @param scheduled the scheduled call that makes it, {@code null} if none does
 	 * @param plan what that has for this call
+	 * @param invocation what the advice of the method has of it
 	 */
 	LockRequest createRequest(AdvisoryLockKey key, boolean now, @Nullable PlannedTime scheduled,
-			PlannedTime.@Nullable Plan plan) {
-		LockRequest request = request(key, now, scheduled != null, plan);
-		return now ? request : ofSchedule(request, scheduled);
+			PlannedTime.@Nullable Plan plan, MethodInvocation invocation) {
+		LockRequest request = (this.fixedRequest != null && !now) ? this.fixedRequest : request(key, now);
+		if (scheduled == null && !this.oncePerTick) {
+			if (this.mayBeUnplanned && !now) {
+				this.unplannedCalls
+					.look("with 'once' as AUTO every instance that calls it runs it whenever the lock is free");
+			}
+			return request;
+		}
+		request = planned(request, now, plan);
+		return lockTickIfRepeated(now ? request : ofSchedule(request, scheduled), invocation);
 	}
 
-	private LockRequest request(AdvisoryLockKey key, boolean now, boolean scheduled, PlannedTime.@Nullable Plan plan) {
-		LockRequest request = (this.fixedRequest != null && !now) ? this.fixedRequest : request(key, now);
+	private LockRequest planned(LockRequest request, boolean now, PlannedTime.@Nullable Plan plan) {
 		if (plan instanceof PlannedTime.Plan.Backfill backfill) {
 			return request.oncePerTick(backfill.tick()).with(new RequestDetail.Backfill(backfill.again()));
 		}
 		if (!this.oncePerTick) {
-			return (this.autoTicks != null && !now) ? perPlannedTime(request, this.autoTicks, scheduled, plan)
-					: request;
+			return (this.autoTicks != null && !now) ? perPlannedTime(request, this.autoTicks, plan) : request;
 		}
 		CronTicks ticks = this.schedule.current();
 		if (plan instanceof PlannedTime.Plan.At at) {
@@ -299,7 +313,7 @@ public final class SingleRunnerOperation {
 	 * lock of the key would, and other advice may try again. That lock goes with the
 	 * transaction of each attempt.
 	 */
-	LockRequest lockTickIfRepeated(LockRequest request, MethodInvocation invocation) {
+	private LockRequest lockTickIfRepeated(LockRequest request, MethodInvocation invocation) {
 		Boolean repeated = this.repeated;
 		Instant tick = request.tick();
 		if (Boolean.FALSE.equals(repeated) || tick == null || this.scope == LockScope.SESSION
@@ -313,22 +327,14 @@ public final class SingleRunnerOperation {
 		return repeated ? request.rememberTick(tick, AutoTicks.NEXT_UNKNOWN) : request;
 	}
 
-	private LockRequest perPlannedTime(LockRequest request, AutoTicks ticks, boolean scheduled,
-			PlannedTime.@Nullable Plan plan) {
+	private LockRequest perPlannedTime(LockRequest request, AutoTicks ticks, PlannedTime.@Nullable Plan plan) {
 		if (plan instanceof PlannedTime.Plan.Every every) {
 			return ticks.apply(request, every.of(this.method));
 		}
 		if (ticks.longest.isZero() && !RequestDetail.isRecorded(request)) {
 			return request;
 		}
-		if (plan instanceof PlannedTime.Plan.At at) {
-			return ticks.apply(request, at);
-		}
-		if (!scheduled && this.ledger.minInterval() == null) {
-			this.unplannedCalls
-				.look("with 'once' as AUTO every instance that calls it runs it whenever the lock is free");
-		}
-		return request;
+		return (plan instanceof PlannedTime.Plan.At at) ? ticks.apply(request, at) : request;
 	}
 
 	/**

@@ -206,15 +206,6 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission {
 	 */
 	abstract boolean isKept(AdvisoryLockKey tick);
 
-	/**
-	 * Release the lock of the tick, unless the tick is remembered.
-	 */
-	private void giveTickBack() {
-		if (this.tickLock != null) {
-			this.tickLock.giveBackUnlessCancelled(this.hold);
-		}
-	}
-
 	@Override
 	public final LockOutcome outcome() {
 		return this.outcome;
@@ -262,23 +253,19 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission {
 		}
 		finally {
 			if (!ran && (this.end == null || this.end.isUndone())) {
-				giveTickBack();
+				tick((lock) -> lock.giveBackUnlessCancelled(this.hold));
 			}
 		}
 	}
 
 	@Override
 	public final void keepTick() {
-		if (this.tickLock != null) {
-			this.tickLock.keepWhileRepeating();
-		}
+		tick(TickLocks.Tick::keepWhileRepeating);
 	}
 
 	@Override
 	public final void letTickGo() {
-		if (this.tickLock != null) {
-			this.tickLock.letGo();
-		}
+		tick(TickLocks.Tick::letGo);
 	}
 
 	@Override
@@ -347,12 +334,19 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission {
 			return run(hold, boundary, action);
 		}
 		catch (Throwable ex) {
-			hold.thrown(ex);
-			deferInterruptUntilClosed();
-			if (!noteFailure(ex) && this.recording != null) {
-				this.recording.fail(ex, this.hold);
-			}
+			failed(hold, ex);
 			throw ex;
+		}
+	}
+
+	/**
+	 * Record a failure, unless a transaction decides.
+	 */
+	final void failed(Hold hold, Throwable failure) {
+		hold.thrown(failure);
+		deferInterruptUntilClosed();
+		if (!noteFailure(failure) && this.recording != null) {
+			this.recording.fail(failure, this.hold);
 		}
 	}
 
@@ -427,7 +421,7 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission {
 	public final void close() {
 		if (this.entered && this.hold != null) {
 			this.entered = false;
-			giveTickBack();
+			tick((lock) -> lock.giveBackUnlessCancelled(this.hold));
 			this.holds.leave(this.hold);
 		}
 		if (this.interruptDeferred || Thread.currentThread().isInterrupted()) {

@@ -17,7 +17,6 @@
 package io.github.advisorylock.jdbc;
 
 import java.time.Duration;
-import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Executor;
@@ -344,17 +343,6 @@ public class PostgresAdvisoryLockTemplate implements TwoPhaseLockOperations {
 		if (this.session != null) {
 			this.session.resume();
 		}
-	}
-
-	/**
-	 * Return the key of the lock by which an application remembers that it has done work
-	 * for a tick.
-	 * @param key the key of the work
-	 * @param tick the planned time
-	 * @return the key, whose name is one of the library's own
-	 */
-	public static AdvisoryLockKey tickKey(AdvisoryLockKey key, Instant tick) {
-		return TickMemory.key(key, tick);
 	}
 
 	/**

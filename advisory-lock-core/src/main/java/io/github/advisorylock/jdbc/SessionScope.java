@@ -240,9 +240,10 @@ final class SessionScope {
 					release(hold);
 					return null;
 				}
-				result = runInTransaction(hold, RunRecord.Boundary.NONE, action);
+				result = run(hold, RunRecord.Boundary.NONE, action);
 			}
 			catch (Throwable ex) {
+				failed(hold, ex);
 				releaseAfter(ex, hold);
 				throw ex;
 			}

@@ -42,7 +42,7 @@ class CallPathTests {
 
 	private static final long TRANSACTION = 7;
 
-	private static final long SESSION = 8;
+	private static final long SESSION = 7;
 
 	private static final long RECORDED = 7;
 

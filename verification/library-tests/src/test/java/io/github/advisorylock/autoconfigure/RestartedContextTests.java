@@ -47,7 +47,6 @@ import io.github.advisorylock.annotation.LeaderOnly;
 import io.github.advisorylock.annotation.Once;
 import io.github.advisorylock.annotation.SingleRunner;
 import io.github.advisorylock.interceptor.PlannedTime;
-import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
 import io.github.advisorylock.jdbc.thread.LockThread;
 import io.github.advisorylock.testsupport.ForeignSession;
 import io.github.advisorylock.testsupport.LockContextRunner;
@@ -178,8 +177,7 @@ class RestartedContextTests {
 	private static void assertThatTicksAreRememberedByTheServer(int uses) {
 		Awaitility.await()
 			.until(() -> IntStream.rangeClosed(1, uses)
-				.mapToObj((use) -> PostgresAdvisoryLockTemplate.tickKey(AdvisoryLockKey.of("test", "remembered"),
-						tick(use)))
+				.mapToObj((use) -> AdvisoryLockKey.of("test", "advisory-lock:tick:remembered@" + tick(use)))
 				.filter(ForeignSession::isHeld)
 				.count() == uses);
 	}

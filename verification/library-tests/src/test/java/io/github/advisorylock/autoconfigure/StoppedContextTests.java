@@ -31,7 +31,6 @@ import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.LockScope;
 import io.github.advisorylock.annotation.LeaderOnly;
-import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
 import io.github.advisorylock.testsupport.ForeignSession;
 import io.github.advisorylock.testsupport.LockContextRunner;
 import io.github.advisorylock.testsupport.Patience;
@@ -119,8 +118,7 @@ class StoppedContextTests {
 
 	@Test
 	void startTakesAgainWhatIsToBeRemembered() {
-		AdvisoryLockKey remembered = PostgresAdvisoryLockTemplate.tickKey(AdvisoryLockKey.of("test", "ticking"),
-				Instant.EPOCH);
+		AdvisoryLockKey remembered = AdvisoryLockKey.of("test", "advisory-lock:tick:ticking@" + Instant.EPOCH);
 		this.application.run((context) -> {
 			AdvisoryLockOperations operations = context.getBean(AdvisoryLockOperations.class);
 			assertThat(operations.execute(TICK, (lock) -> true).executed()).isTrue();
