@@ -164,7 +164,7 @@ final class Members {
 		Stream.of(this.lock, (alike != null) ? alike : this.lock)
 			.distinct()
 			.forEach((key) -> add(due, key, takesPart, connection));
-		this.works.forEach((key, shared) -> add(due, key, takesPart && shared, connection));
+		this.works.forEach((key, shared) -> add(due, key, shared, connection));
 		return due;
 	}
 
