@@ -249,6 +249,18 @@ class BackfillTests {
 		await().untilAsserted(() -> assertThat(history(key)).containsExactly(run(tick(0), "CANCELLED")));
 	}
 
+	@ParameterizedTest
+	@ValueSource(strings = { "report", "export" })
+	void lockThatSomebodyElseHoldsIsWaitedFor(String key) {
+		try (ForeignSession busy = ForeignSession.holding(AdvisoryLockKey.of("shop", key))) {
+			post(key, FROM, FROM.plus(Duration.ofDays(2)), "");
+			await().until(() -> backfill(key).containsKey("tick"));
+			await().during(Duration.ofMillis(300)).until(() -> !backfill(key).containsKey("outcome"));
+		}
+		assertThat(awaitEnd(key)).containsEntry("outcome", "EXECUTED").containsEntry("done", 2);
+		assertThat(jobs().ticks()).containsExactly(tick(0), tick(1));
+	}
+
 	@Test
 	void runThatWaitsForItsLockDoesNotBeginOnceTheBackfillIsCancelled() {
 		try (ForeignSession busy = ForeignSession.holding(AdvisoryLockKey.of("shop", "patient"))) {
