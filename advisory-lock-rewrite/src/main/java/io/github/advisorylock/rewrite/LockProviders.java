@@ -148,8 +148,7 @@ final class LockProviders extends JavaIsoVisitor<ExecutionContext> {
 	}
 
 	private void note(@Nullable JavaType type) {
-		JavaType.FullyQualified named = TypeUtils.asFullyQualified(type);
-		String name = (named != null) ? named.getFullyQualifiedName() : "";
+		String name = ShedLock.nameOf(type);
 		this.taken |= GIVERS.contains(name);
 		if (name.startsWith(ShedLock.PROVIDERS)) {
 			this.taken = true;

@@ -18,6 +18,7 @@ package io.github.advisorylock.rewrite;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.function.Predicate;
 import java.util.regex.Pattern;
 
@@ -78,22 +79,19 @@ final class MavenDependencies extends XmlVisitor<ExecutionContext> {
 		Xml.Tag visited = (Xml.Tag) super.visitTag(tag, context);
 		String parent = (getCursor().getParentTreeCursor().getValue() instanceof Xml.Tag around) ? around.getName()
 				: "";
-		if (visited.getName().equals("dependencies") && !parent.equals("plugin")) {
-			return parent.equals("dependencyManagement") ? managed(visited) : used(visited);
+		if (visited.getName().equals("dependencies") && !Set.of("plugin", "dependencyManagement").contains(parent)) {
+			return used(visited);
 		}
 		if (this.keep) {
 			return visited;
 		}
 		return switch (visited.getName()) {
+			case "dependencies" -> parent.equals("plugin") ? visited : without(visited, MavenDependencies::isShedLock);
 			case "dependencyManagement" -> withoutEmpty(visited, "dependencies");
-			case "properties" -> without(visited, this::isForShedLockOnly);
+			case "properties" -> without(visited, (property) -> isForShedLockOnly(property.getName()));
 			case "project" -> withoutEmpty(withoutEmpty(visited, "dependencyManagement"), "properties");
 			default -> visited;
 		};
-	}
-
-	private Xml.Tag managed(Xml.Tag dependencies) {
-		return this.keep ? dependencies : dependencies.withContent(rest(dependencies));
 	}
 
 	private Xml.Tag used(Xml.Tag dependencies) {
@@ -150,12 +148,6 @@ final class MavenDependencies extends XmlVisitor<ExecutionContext> {
 			.withPrefix(indent);
 	}
 
-	private static List<Content> rest(Xml.Tag dependencies) {
-		List<Content> rest = new ArrayList<>(contents(dependencies));
-		rest.removeIf((content) -> content instanceof Xml.Tag tag && isShedLock(tag));
-		return rest;
-	}
-
 	private boolean isForShedLockOnly(String property) {
 		return this.project.versions.contains(property) && !this.project.otherProperties.contains(property);
 	}
@@ -165,15 +157,12 @@ final class MavenDependencies extends XmlVisitor<ExecutionContext> {
 	}
 
 	private static Xml.Tag withoutEmpty(Xml.Tag tag, String child) {
-		List<Content> rest = new ArrayList<>(contents(tag));
-		boolean changed = rest.removeIf((content) -> content instanceof Xml.Tag inner && inner.getName().equals(child)
-				&& contents(inner).isEmpty());
-		return changed ? tag.withContent(rest) : tag;
+		return without(tag, (inner) -> inner.getName().equals(child) && contents(inner).isEmpty());
 	}
 
-	private static Xml.Tag without(Xml.Tag tag, Predicate<String> names) {
+	private static Xml.Tag without(Xml.Tag tag, Predicate<Xml.Tag> gone) {
 		List<Content> rest = new ArrayList<>(contents(tag));
-		boolean changed = rest.removeIf((content) -> content instanceof Xml.Tag inner && names.test(inner.getName()));
+		boolean changed = rest.removeIf((content) -> content instanceof Xml.Tag inner && gone.test(inner));
 		return changed ? tag.withContent(rest) : tag;
 	}
 

@@ -195,13 +195,10 @@ final class RemainingUses extends JavaVisitor<ExecutionContext> {
 		}
 
 		private void note(JavaType.@Nullable Method method, boolean locks) {
-			JavaType.FullyQualified type = (method != null) ? method.getDeclaringType() : null;
-			if (type == null || !ShedLock.owns(type)) {
-				return;
-			}
-			this.found = true;
-			String name = type.getFullyQualifiedName();
-			if (locks && !this.test) {
+			String name = ShedLock.nameOf((method != null) ? method.getDeclaringType() : null);
+			boolean owned = name.startsWith(ShedLock.PACKAGE);
+			this.found |= owned;
+			if (owned && locks && !this.test) {
 				this.message = LOCKS;
 			}
 			else if (name.startsWith(ShedLock.LOCK_ASSERT) || name.equals(ShedLock.LOCK_EXTENDER)) {
@@ -213,16 +210,11 @@ final class RemainingUses extends JavaVisitor<ExecutionContext> {
 		public J visitIdentifier(J.Identifier identifier, ExecutionContext context) {
 			if (identifier.getFieldType() == null && ShedLock.owns(identifier.getType())) {
 				this.found = true;
-				if (this.message == null && isOfProvider(identifier.getType())) {
+				if (this.message == null && ShedLock.nameOf(identifier.getType()).startsWith(ShedLock.PROVIDERS)) {
 					this.message = PROVIDES;
 				}
 			}
 			return identifier;
-		}
-
-		private static boolean isOfProvider(@Nullable JavaType type) {
-			JavaType.FullyQualified named = TypeUtils.asFullyQualified(type);
-			return named != null && named.getFullyQualifiedName().startsWith(ShedLock.PROVIDERS);
 		}
 
 	}

@@ -173,8 +173,7 @@ final class SchedulerLockVisitor extends JavaIsoVisitor<ExecutionContext> {
 	 * Leave out the attributes that the composed annotation no longer has.
 	 */
 	private J.Annotation withoutTimes(J.Annotation annotation) {
-		JavaType.FullyQualified type = TypeUtils.asFullyQualified(annotation.getType());
-		Set<String> gone = (type != null) ? this.project.lostAttributes(type.getFullyQualifiedName()) : Set.of();
+		Set<String> gone = this.project.lostAttributes(ShedLock.nameOf(annotation.getType()));
 		List<Expression> arguments = annotation.getArguments();
 		if (gone.isEmpty() || arguments == null) {
 			return annotation;

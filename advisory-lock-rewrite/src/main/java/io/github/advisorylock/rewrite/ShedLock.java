@@ -89,20 +89,24 @@ final class ShedLock {
 	 * Return whether a type is one of ShedLock's.
 	 */
 	static boolean owns(@Nullable JavaType type) {
+		return nameOf(type).startsWith(PACKAGE);
+	}
+
+	/**
+	 * Return the name of a type with that of its package, empty if it has none.
+	 */
+	static String nameOf(@Nullable JavaType type) {
 		JavaType.FullyQualified named = TypeUtils.asFullyQualified(type);
-		return named != null && named.getFullyQualifiedName().startsWith(PACKAGE);
+		return (named != null) ? named.getFullyQualifiedName() : "";
 	}
 
 	/**
 	 * Return whether a type is a lock provider for something that does not speak SQL.
 	 */
 	static boolean isOtherProvider(@Nullable JavaType type) {
-		JavaType.FullyQualified named = TypeUtils.asFullyQualified(type);
-		if (named == null || !named.getFullyQualifiedName().startsWith(PROVIDERS)) {
-			return false;
-		}
-		String rest = named.getFullyQualifiedName().substring(PROVIDERS.length());
-		return !SQL_PROVIDERS.contains(rest.substring(0, rest.indexOf('.')));
+		String name = nameOf(type);
+		return name.startsWith(PROVIDERS)
+				&& !SQL_PROVIDERS.contains(name.substring(PROVIDERS.length(), name.indexOf('.', PROVIDERS.length())));
 	}
 
 	/**
@@ -114,8 +118,7 @@ final class ShedLock {
 	}
 
 	static boolean isType(@Nullable JavaType type, String name) {
-		JavaType.FullyQualified named = TypeUtils.asFullyQualified(type);
-		return named != null && named.getFullyQualifiedName().equals(name);
+		return nameOf(type).equals(name);
 	}
 
 	/**
