@@ -224,14 +224,7 @@ public class PostgresAdvisoryLockTemplate implements TwoPhaseLockOperations {
 
 	private Optional<HeldLock> tryAcquireHere(LockRequest request) {
 		AdvisoryLockKey key = request.key(this.namespace, this.keyFactory);
-		Assert.isTrue(request.scope() != LockScope.TRANSACTION,
-				() -> "'request' must not ask for scope TRANSACTION, which ends with a transaction: advisory lock '"
-						+ key + "' can't be held beyond it");
-		Assert.isTrue(
-				!RequestDetail.isRecorded(request) && request.tick() == null
-						&& RequestDetail.Interval.of(request) == null,
-				() -> "'request' must not ask for the ledger, which records work that " + "is executed: advisory lock '"
-						+ key + "' can only be held");
+		RequestDetail.checkHoldable(key, request);
 		return Optional.ofNullable(sessionScope(key).tryAcquire(key, this.waits.until(waitFor(request)), request));
 	}
 

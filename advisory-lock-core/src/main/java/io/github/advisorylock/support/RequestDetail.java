@@ -22,8 +22,10 @@ import java.util.function.BiPredicate;
 import java.util.function.Function;
 import java.util.function.Supplier;
 
+import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.LockRequest;
+import io.github.advisorylock.LockScope;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.util.Assert;
@@ -43,6 +45,20 @@ public sealed interface RequestDetail {
 	 */
 	static boolean isRecorded(LockRequest request) {
 		return request.isRecorded() || request.detail(Recorded.class) != null;
+	}
+
+	/**
+	 * Make sure that a request asks for a lock alone, which can be held without any work.
+	 * @param key what it asks for
+	 * @param request the request
+	 */
+	static void checkHoldable(AdvisoryLockKey key, LockRequest request) {
+		Assert.isTrue(request.scope() != LockScope.TRANSACTION,
+				() -> "'request' must not ask for scope TRANSACTION, which ends with a transaction: advisory lock '"
+						+ key + "' can't be held beyond it");
+		Assert.isTrue(!isRecorded(request) && request.tick() == null && Interval.of(request) == null,
+				() -> "'request' must not ask for the ledger, which records work that is executed: advisory lock '"
+						+ key + "' can only be held");
 	}
 
 	/**

@@ -123,12 +123,7 @@ final class InMemoryLockOperations implements TwoPhaseLockOperations {
 	public Optional<HeldLock> tryAcquire(LockRequest request) {
 		Assert.notNull(request, "'request' must not be null");
 		AdvisoryLockKey key = this.locks.key(request);
-		Assert.isTrue(request.scope() != LockScope.TRANSACTION,
-				() -> "'request' must not ask for scope TRANSACTION, which ends with a transaction: advisory lock '"
-						+ key + "' can't be held beyond it");
-		Assert.isTrue(!RequestDetail.isRecorded(request) && request.tick() == null,
-				() -> "'request' must not ask for the ledger, which records work that is executed: advisory lock '"
-						+ key + "' can only be held");
+		RequestDetail.checkHoldable(key, request);
 		this.locks.answers().checkKnown(key, request);
 		boolean free = this.instance == null || awaitOwn(key, request);
 		InMemoryHold held = free ? enter(key, request, Duration.ZERO) : null;

@@ -231,9 +231,12 @@ abstract class AbstractLockContractTests {
 		assertThatIllegalArgumentException()
 			.isThrownBy(() -> this.operations.tryAcquire(request(LockScope.TRANSACTION)))
 			.withMessageContaining("scope TRANSACTION");
-		assertThatIllegalArgumentException()
-			.isThrownBy(() -> this.operations.tryAcquire(request(LockScope.SESSION).oncePerKey()))
-			.withMessageContaining("ledger");
+		LockRequest request = request(LockScope.SESSION);
+		for (LockRequest recorded : List.of(request.oncePerKey(),
+				request.with(new Interval(LONG, Counted.FROM_BEGIN)))) {
+			assertThatIllegalArgumentException().isThrownBy(() -> this.operations.tryAcquire(recorded))
+				.withMessageContaining("ledger");
+		}
 	}
 
 	@ParameterizedTest
