@@ -167,7 +167,7 @@ public class AdvisoryLockRegistry
 	private Possession owned(Object lockKey) {
 		Possession possession = possession((String) lockKey);
 		if (possession == null) {
-			throw notOwned((String) lockKey);
+			throw new IllegalMonitorStateException("The current thread does not own advisory lock '" + lockKey + "'");
 		}
 		return possession;
 	}
@@ -192,10 +192,6 @@ public class AdvisoryLockRegistry
 		if (mine.isEmpty()) {
 			this.possessions.remove();
 		}
-	}
-
-	private static IllegalMonitorStateException notOwned(String key) {
-		return new IllegalMonitorStateException("The current thread does not own advisory lock '" + key + "'");
 	}
 
 	/**
@@ -298,10 +294,7 @@ public class AdvisoryLockRegistry
 		 */
 		@Override
 		public void unlock() {
-			Possession possession = possession(this.key);
-			if (possession == null) {
-				throw notOwned(this.key);
-			}
+			Possession possession = owned(this.key);
 			if (possession.giveBack()) {
 				remove(this.key);
 				possession.release();
