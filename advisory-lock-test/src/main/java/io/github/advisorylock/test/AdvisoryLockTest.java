@@ -51,10 +51,10 @@ import org.springframework.test.context.junit.jupiter.SpringExtension;
 @Retention(RetentionPolicy.RUNTIME)
 @Documented
 @Inherited
-@BootstrapWith(AdvisoryLockTestContextBootstrapper.class)
+@BootstrapWith(SliceComponents.ContextBootstrapper.class)
 @ExtendWith({ SpringExtension.class, LockLeakDetector.class })
 @OverrideAutoConfiguration(enabled = false)
-@TypeExcludeFilters(AdvisoryLockTypeExcludeFilter.class)
+@TypeExcludeFilters(SliceComponents.Filter.class)
 @ImportAutoConfiguration
 public @interface AdvisoryLockTest {
 

@@ -69,8 +69,6 @@ public final class Fleet {
 
 	private final Map<AdvisoryLockKey, Duration> durations = new HashMap<>();
 
-	private final Map<AdvisoryLockKey, Boolean> calledAtEnd = new HashMap<>();
-
 	private final Function<FleetInstance, ConfigurableApplicationContext> starter;
 
 	private final ConfigurableApplicationContext home;
@@ -78,6 +76,8 @@ public final class Fleet {
 	private final CallRecorder calls = new CallRecorder(Integer.MAX_VALUE);
 
 	private final FleetElections elections;
+
+	private final FleetInstance test;
 
 	private @Nullable InMemoryLocks locks;
 
@@ -96,6 +96,7 @@ public final class Fleet {
 		this.starter = starter;
 		this.home = home;
 		this.elections = new FleetElections(this);
+		this.test = new FleetInstance(TEST, this);
 	}
 
 	/**
@@ -123,7 +124,6 @@ public final class Fleet {
 		this.instances.clear();
 		this.all.clear();
 		this.durations.clear();
-		this.calledAtEnd.clear();
 		this.elections.clear();
 		this.databaseDown = false;
 	}
@@ -167,22 +167,9 @@ public final class Fleet {
 	 * @param duration how long
 	 */
 	public void takes(String key, Duration duration) {
-		takes(key, duration, false);
-	}
-
-	/**
-	 * Have each run for a key last from now on, and say when its method is called.
-	 * @param key the name of the key
-	 * @param duration how long
-	 * @param calledAtEnd whether the method is called at the end of the run, so that it
-	 * is not called at all where that is not reached
-	 */
-	public void takes(String key, Duration duration, boolean calledAtEnd) {
 		this.time.checkBegun();
 		Assert.isTrue(!duration.isNegative(), "'duration' must not be negative");
-		AdvisoryLockKey lock = locks().key(key);
-		this.durations.put(lock, duration);
-		this.calledAtEnd.put(lock, calledAtEnd);
+		this.durations.put(locks().key(key), duration);
 	}
 
 	/**
@@ -434,8 +421,12 @@ public final class Fleet {
 		return this.home;
 	}
 
-	long seed() {
-		return this.seed;
+	/**
+	 * Return what is no instance of the application, but whose calls the test makes by
+	 * itself.
+	 */
+	FleetInstance test() {
+		return this.test;
 	}
 
 	void log(String line) {
@@ -444,66 +435,10 @@ public final class Fleet {
 	}
 
 	/**
-	 * A run begins.
+	 * Return how long a run for a key lasts.
 	 */
-	Timeline.Run begin(InMemoryCall call) {
-		FleetInstance instance = call.operations().instance();
-		if (instance != null) {
-			instance.beginRun();
-		}
-		Instant tick = call.request().tick();
-		log(instance + " begins '" + call.key().name() + "'" + ((tick != null) ? " for the tick of " + tick : ""));
-		return this.timeline.add(new Timeline.Run(call.key(), call.request(), instance, now()));
-	}
-
-	void end(InMemoryCall call) {
-		FleetInstance instance = call.operations().instance();
-		if (instance != null) {
-			instance.endRun();
-		}
-	}
-
-	boolean isCalledAtEnd(AdvisoryLockKey key) {
-		return this.calledAtEnd.getOrDefault(key, false);
-	}
-
-	/**
-	 * Have a run last.
-	 * @return whether its end has come, and no interrupt before
-	 */
-	boolean last(InMemoryCall call, InMemoryHold hold) {
-		FleetInstance instance = call.operations().instance();
-		Duration duration = this.durations.getOrDefault(call.key(), Duration.ZERO);
-		if (instance != null && instance.isKilled()) {
-			this.time.vanish();
-		}
-		if (duration.isZero() || !hold.isHeld()) {
-			return true;
-		}
-		Instant end = now().plus(duration);
-		Duration maxRun = call.request().maxRun();
-		if (maxRun != null && maxRun.compareTo(duration) < 0) {
-			Instant told = now().plus(maxRun);
-			this.time.sleepUntil(told, instance);
-			if (!now().isBefore(told) && hold.isHeld()) {
-				log(instance + " is told to end '" + call.key().name() + "', which has run for " + maxRun);
-				hold.revoke();
-			}
-		}
-		if (!Thread.currentThread().isInterrupted()) {
-			this.time.sleepUntil(end, instance);
-		}
-		return !now().isBefore(end);
-	}
-
-	/**
-	 * Have a call wait that comes a little too soon.
-	 */
-	void awaitEndOfInterval(InMemoryCall call) {
-		Duration left = locks().answers().untilEndOfInterval(call.key(), call.request(), call.operations());
-		if (!left.isZero()) {
-			this.time.sleepUntil(now().plus(left), call.operations().instance());
-		}
+	Duration durationOf(AdvisoryLockKey key) {
+		return this.durations.getOrDefault(key, Duration.ZERO);
 	}
 
 	/**

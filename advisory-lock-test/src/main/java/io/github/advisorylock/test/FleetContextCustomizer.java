@@ -65,7 +65,7 @@ final class FleetContextCustomizer implements ContextCustomizer {
 		FleetInstance starting = STARTING.get();
 		Fleet fleet = (starting != null) ? starting.fleet()
 				: new Fleet((instance) -> start(configuration, instance), context);
-		FleetInstance instance = (starting != null) ? starting : new FleetInstance(Fleet.TEST, fleet);
+		FleetInstance instance = (starting != null) ? starting : fleet.test();
 		DefaultListableBeanFactory beans = (DefaultListableBeanFactory) context.getBeanFactory();
 		beans.registerSingleton("advisoryLockTestFleet", fleet);
 		beans.registerSingleton("advisoryLockTestCallRecorder", fleet.calls());

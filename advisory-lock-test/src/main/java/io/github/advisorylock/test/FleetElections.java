@@ -81,8 +81,7 @@ final class FleetElections {
 	}
 
 	OptionalInt leaderOf(String role) {
-		Role known = this.roles.get(role);
-		FleetInstance leader = (known != null) ? known.leader : null;
+		FleetInstance leader = known(role).leader;
 		return (leader != null) ? OptionalInt.of(leader.number()) : OptionalInt.empty();
 	}
 
@@ -90,10 +89,10 @@ final class FleetElections {
 	 * The server has freed the roles of an instance.
 	 */
 	void gone(FleetInstance instance) {
-		for (Map.Entry<String, Role> role : this.roles.entrySet()) {
-			if (role.getValue().leader == instance) {
-				lose(role.getKey(), role.getValue());
-				electAfter(role.getKey(), TRUST.plus(this.fleet.time().upTo(LOOK)));
+		for (Role role : List.copyOf(this.roles.values())) {
+			if (role.leader == instance) {
+				lose(role);
+				electAfter(role, TRUST.plus(this.fleet.time().upTo(LOOK)));
 			}
 		}
 	}
@@ -102,39 +101,41 @@ final class FleetElections {
 	 * An instance hands its roles over.
 	 */
 	void resign(FleetInstance instance) {
-		List.copyOf(this.roles.keySet()).forEach((role) -> resign(instance, role));
+		List.copyOf(this.roles.values()).forEach((role) -> resign(instance, role));
 	}
 
-	private void resign(FleetInstance instance, String name) {
-		Role role = known(name);
+	private void resign(FleetInstance instance, Role role) {
 		role.resting.put(instance, this.fleet.now().plus(REST));
 		if (role.shards > 0) {
 			balanceAfter(role, REST.plus(LOOK));
 		}
 		if (role.leader == instance) {
-			lose(name, role);
-			electAfter(name, this.fleet.time().upTo(LOOK));
+			giveUp(role);
 		}
 	}
 
-	private void lose(String name, Role role) {
+	private void giveUp(Role role) {
+		lose(role);
+		electAfter(role, this.fleet.time().upTo(LOOK));
+	}
+
+	private void lose(Role role) {
 		FleetInstance leader = role.leader;
 		role.leader = null;
 		if (leader != null && !leader.hasEnded()) {
-			this.fleet.log(leader + " leads '" + name + "' no more");
-			leader.context().publishEvent(new LeadershipLostEvent(name, role.term));
+			this.fleet.log(leader + " leads '" + role.name + "' no more");
+			leader.context().publishEvent(new LeadershipLostEvent(role.name, role.term));
 		}
 	}
 
-	private void electAfter(String name, Duration delay) {
-		Role role = this.roles.get(name);
-		if (role != null && !role.electing) {
+	private void electAfter(Role role, Duration delay) {
+		if (!role.electing) {
 			role.electing = true;
-			this.fleet.time().at(this.fleet.now().plus(delay), null, () -> elect(name, role));
+			this.fleet.time().at(this.fleet.now().plus(delay), null, () -> elect(role));
 		}
 	}
 
-	private void elect(String name, Role role) {
+	private void elect(Role role) {
 		role.electing = false;
 		Instant now = this.fleet.now();
 		role.candidates.removeIf((candidate) -> !candidate.isLive());
@@ -148,27 +149,24 @@ final class FleetElections {
 				.get((int) (this.fleet.time().upTo(Duration.ofSeconds(eligible.size())).toMillis() / 1000));
 			role.leader = leader;
 			role.term = ++this.terms;
-			this.fleet.log(leader + " leads '" + name + "'");
-			leader.context().getBean(LeaderOnlyMethods.class).callOnElection(name);
-			leader.context().publishEvent(new LeadershipGainedEvent(name, role.term));
+			this.fleet.log(leader + " leads '" + role.name + "'");
+			leader.context().getBean(LeaderOnlyMethods.class).callOnElection(role.name);
+			leader.context().publishEvent(new LeadershipGainedEvent(role.name, role.term));
 		}
 		else if (role.leader == null && !role.candidates.isEmpty()) {
-			electAfter(name, LOOK);
+			electAfter(role, LOOK);
 		}
 	}
 
 	/**
 	 * Return the shards of a role that an instance leads.
 	 */
-	private List<String> held(FleetInstance instance, String role) {
-		return parts(role).stream().filter((shard) -> known(shard).leader == instance).toList();
+	private List<Role> held(FleetInstance instance, String role) {
+		return parts(role).stream().filter((shard) -> shard.leader == instance).toList();
 	}
 
-	private List<String> parts(String role) {
-		return this.roles.keySet()
-			.stream()
-			.filter((name) -> known(name).shards > 0 && known(name).undivided.equals(role))
-			.toList();
+	private List<Role> parts(String role) {
+		return this.roles.values().stream().filter((part) -> part.shards > 0 && part.undivided.equals(role)).toList();
 	}
 
 	private Role known(String name) {
@@ -180,11 +178,11 @@ final class FleetElections {
 	 */
 	private int share(Role role) {
 		Instant now = this.fleet.now();
-		List<String> parts = parts(role.undivided);
+		List<Role> parts = parts(role.undivided);
 		int members = (int) Math.max(1,
 				role.candidates.stream()
 					.filter((candidate) -> candidate.mayBegin()
-							&& parts.stream().noneMatch((part) -> known(part).isLeftToOthersBy(candidate, now)))
+							&& parts.stream().noneMatch((part) -> part.isLeftToOthersBy(candidate, now)))
 					.count());
 		return (role.shards + members - 1) / members;
 	}
@@ -199,40 +197,22 @@ final class FleetElections {
 		}
 	}
 
-	private void giveUp(String shard) {
-		Role role = this.roles.get(shard);
-		if (role != null) {
-			lose(shard, role);
-			electAfter(shard, this.fleet.time().upTo(LOOK));
-		}
-	}
-
 	Set<Integer> shardsOf(String role, FleetInstance instance) {
 		return held(instance, role).stream()
-			.map((shard) -> Integer.valueOf(shard.substring(shard.indexOf('#') + 1)))
+			.map((shard) -> Integer.valueOf(shard.name.substring(shard.name.indexOf('#') + 1)))
 			.collect(Collectors.toCollection(TreeSet::new));
 	}
 
 	/**
 	 * Have an instance run for a role, or for a shard of one.
 	 */
-	private Role join(FleetInstance instance, String name) {
-		Role role = this.roles.get(name);
-		if (role == null) {
-			NAMES.isLeader(name);
-			role = new Role(name);
-			this.roles.put(name, role);
-		}
-		return join(instance, name, role);
-	}
-
-	private Role join(FleetInstance instance, String name, Role role) {
+	private Role join(FleetInstance instance, Role role) {
 		if (instance.number() != Fleet.TEST && !role.candidates.contains(instance)) {
 			role.candidates.add(instance);
 			if (role.leader == null) {
-				electAfter(name, Duration.ZERO);
+				electAfter(role, Duration.ZERO);
 			}
-			else if (name.endsWith("#0")) {
+			else if (role.name.endsWith("#0")) {
 				balanceAfter(role, LOOK);
 			}
 		}
@@ -258,6 +238,8 @@ final class FleetElections {
 	 */
 	private static final class Role {
 
+		private final String name;
+
 		private final List<FleetInstance> candidates = new ArrayList<>();
 
 		private final Map<FleetInstance, Instant> resting = new HashMap<>();
@@ -279,6 +261,7 @@ final class FleetElections {
 		private String undivided;
 
 		private Role(String name) {
+			this.name = name;
 			this.undivided = name;
 		}
 
@@ -302,31 +285,31 @@ final class FleetElections {
 		@Override
 		public boolean isLeader(String name) {
 			this.instance.asks();
-			return join(this.instance, name).leader == this.instance;
+			return NAMES.isLeader(name) && join(this.instance, known(name)).leader == this.instance;
 		}
 
 		@Override
 		public OptionalLong term(String name) {
-			Role role = join(this.instance, name);
+			NAMES.isLeader(name);
+			Role role = join(this.instance, known(name));
 			return (role.leader == this.instance) ? OptionalLong.of(role.term) : OptionalLong.empty();
 		}
 
 		@Override
 		public Set<Integer> shards(String name, int number) {
 			for (int shard : NAMES.shards(name, number)) {
-				String of = name + "#" + shard;
-				Role role = known(of);
+				Role role = known(name + "#" + shard);
 				role.shards = Math.max(role.shards, number);
 				role.undivided = name;
-				join(this.instance, of, role);
+				join(this.instance, role);
 			}
 			return shardsOf(name, this.instance);
 		}
 
 		@Override
 		public void resign(String name) {
-			List<String> shards = parts(name);
-			(shards.isEmpty() ? List.of(name) : shards)
+			List<Role> shards = parts(name);
+			(shards.isEmpty() ? List.of(known(name)) : shards)
 				.forEach((role) -> FleetElections.this.resign(this.instance, role));
 		}
 

@@ -19,6 +19,7 @@ package io.github.advisorylock.test;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.InstantSource;
 import java.time.ZoneId;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
@@ -61,7 +62,7 @@ final class FleetInstance {
 
 	private final Set<Thread> runs = new LinkedHashSet<>();
 
-	private final Clock clock = new InstanceClock(ZoneId.systemDefault());
+	private final Clock clock;
 
 	private Duration skew = Duration.ZERO;
 
@@ -85,6 +86,7 @@ final class FleetInstance {
 		this.number = number;
 		this.fleet = fleet;
 		this.time = fleet.time();
+		this.clock = ((InstantSource) () -> this.time.now().plus(this.skew)).withZone(ZoneId.systemDefault());
 		this.scheduler = new VirtualTaskScheduler(this.time, this);
 		this.catchUp = new CatchUp(fleet, this);
 	}
@@ -246,8 +248,52 @@ final class FleetInstance {
 		}
 	}
 
-	void beginRun() {
+	/**
+	 * A run begins.
+	 */
+	Timeline.Run begin(InMemoryCall call) {
 		this.runs.add(Thread.currentThread());
+		Instant tick = call.request().tick();
+		this.fleet
+			.log(this + " begins '" + call.key().name() + "'" + ((tick != null) ? " for the tick of " + tick : ""));
+		return this.fleet.timeline().add(new Timeline.Run(call.key(), call.request(), this, this.time.now()));
+	}
+
+	/**
+	 * Have a run last.
+	 * @return whether its end has come, and no interrupt before
+	 */
+	boolean last(InMemoryCall call, InMemoryHold hold) {
+		Duration duration = this.fleet.durationOf(call.key());
+		if (isKilled()) {
+			this.time.vanish();
+		}
+		if (duration.isZero() || !hold.isHeld()) {
+			return true;
+		}
+		Instant end = this.time.now().plus(duration);
+		Duration maxRun = call.request().maxRun();
+		if (maxRun != null && maxRun.compareTo(duration) < 0) {
+			Instant told = this.time.now().plus(maxRun);
+			this.time.sleepUntil(told, this);
+			if (!this.time.now().isBefore(told) && hold.isHeld()) {
+				this.fleet.log(this + " is told to end '" + call.key().name() + "', which has run for " + maxRun);
+				hold.revoke();
+			}
+		}
+		if (!Thread.currentThread().isInterrupted()) {
+			this.time.sleepUntil(end, this);
+		}
+		return !this.time.now().isBefore(end);
+	}
+
+	/**
+	 * Have a call wait, if need be.
+	 */
+	void sleep(Duration duration) {
+		if (!duration.isZero()) {
+			this.time.sleepUntil(this.time.now().plus(duration), this);
+		}
 	}
 
 	void endRun() {
@@ -258,23 +304,32 @@ final class FleetInstance {
 	/**
 	 * Call a task of the scheduler, and note whether it is guarded.
 	 */
-	void call(Runnable task, Instant planned) {
+	void call(Runnable task) {
 		this.asked.set(false);
 		try {
 			task.run();
 		}
 		finally {
 			if (!this.asked.get() && !hasEnded()) {
-				this.fleet.timeline().unguarded(task.toString(), planned, this.number);
+				this.fleet.timeline().unguarded(task.toString(), this.number);
 			}
 		}
 	}
 
 	/**
-	 * Note that a lock was asked for, or a leader.
+	 * Note that something of the library was asked for.
 	 */
 	void asks() {
 		this.asked.set(true);
+	}
+
+	/**
+	 * Note that a lock was asked for.
+	 * @return when that is
+	 */
+	Instant asks(AdvisoryLockKey key) {
+		asks();
+		return this.fleet.timeline().asked(key, this.time.now());
 	}
 
 	/**
@@ -313,34 +368,6 @@ final class FleetInstance {
 	private enum State {
 
 		RUNNING, FROZEN, STOPPING, STOPPED, KILLED
-
-	}
-
-	/**
-	 * The virtual time, as this instance knows it.
-	 */
-	private final class InstanceClock extends Clock {
-
-		private final ZoneId zone;
-
-		private InstanceClock(ZoneId zone) {
-			this.zone = zone;
-		}
-
-		@Override
-		public ZoneId getZone() {
-			return this.zone;
-		}
-
-		@Override
-		public Clock withZone(ZoneId other) {
-			return new InstanceClock(other);
-		}
-
-		@Override
-		public Instant instant() {
-			return FleetInstance.this.time.now().plus(FleetInstance.this.skew);
-		}
 
 	}
 

@@ -154,8 +154,7 @@ final class InMemoryAnswers {
 		if (RequestDetail.isRecorded(request) && this.paused.contains(key)) {
 			return LockOutcome.PAUSED;
 		}
-		Object remembered = remembered(request);
-		Remembered run = (remembered != null) ? memory(key).get(remembered) : null;
+		Remembered run = run(key, request);
 		if (run != null && run.until.isAfter(now())) {
 			return (Interval.of(request) != null) ? LockOutcome.TOO_SOON : LockOutcome.ALREADY_RAN;
 		}
@@ -171,8 +170,7 @@ final class InMemoryAnswers {
 	 * nobody then.
 	 */
 	boolean remembers(AdvisoryLockKey key, LockRequest request, InMemoryLockOperations instance) {
-		Object remembered = remembered(request);
-		Remembered run = (remembered != null) ? memory(key).get(remembered) : null;
+		Remembered run = run(key, request);
 		return run != null && run.instance == instance && run.until.isAfter(now());
 	}
 
@@ -181,8 +179,7 @@ final class InMemoryAnswers {
 	 * that began late makes the next come too soon.
 	 */
 	Duration untilEndOfInterval(AdvisoryLockKey key, LockRequest request, InMemoryLockOperations instance) {
-		Object remembered = remembered(request);
-		Remembered run = (remembered != null) ? memory(key).get(remembered) : null;
+		Remembered run = run(key, request);
 		Interval interval = Interval.of(request);
 		if (run == null || run.instance != instance || interval == null) {
 			return Duration.ZERO;
@@ -191,6 +188,11 @@ final class InMemoryAnswers {
 		Duration half = interval.length().dividedBy(2);
 		boolean soon = left.compareTo(half) <= 0 && left.compareTo(LONGEST_WAIT) <= 0;
 		return (soon && !left.isNegative()) ? left : Duration.ZERO;
+	}
+
+	private @Nullable Remembered run(AdvisoryLockKey key, LockRequest request) {
+		Object remembered = remembered(request);
+		return (remembered != null) ? memory(key).get(remembered) : null;
 	}
 
 	private boolean isCompleted(AdvisoryLockKey key) {

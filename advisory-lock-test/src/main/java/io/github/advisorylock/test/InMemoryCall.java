@@ -58,7 +58,7 @@ final class InMemoryCall implements TwoPhaseLockOperations.Admission, LockContex
 
 	private @Nullable InMemoryHold hold;
 
-	private final @Nullable Fleet fleet;
+	private final @Nullable FleetInstance instance;
 
 	private final Instant askedAt;
 
@@ -67,7 +67,7 @@ final class InMemoryCall implements TwoPhaseLockOperations.Admission, LockContex
 	InMemoryCall(InMemoryLockOperations operations, LockRequest request) {
 		this.operations = operations;
 		this.answers = operations.locks().answers();
-		this.fleet = operations.locks().fleet();
+		this.instance = operations.instance();
 		this.request = request;
 		this.key = operations.locks().key(request);
 		this.scope = InMemoryLockOperations.scope(request);
@@ -76,20 +76,10 @@ final class InMemoryCall implements TwoPhaseLockOperations.Admission, LockContex
 						&& RequestDetail.Interval.of(request) == null),
 				() -> "'request' must not ask for mode SHARED: runs of advisory lock '" + this.key
 						+ "' can be recorded only one after the other");
-		this.askedAt = (this.fleet != null) ? this.fleet.timeline().asked(this.key, this.fleet.now()) : Instant.EPOCH;
-		FleetInstance instance = operations.instance();
-		if (instance != null) {
-			instance.asks();
-			if (isPartOfOther()) {
-				this.outcome = LockOutcome.EXECUTED;
-				return;
-			}
-			if (!operations.awaitOwn(this.key, request)) {
-				this.outcome = LockOutcome.BUSY;
-				return;
-			}
-		}
-		this.outcome = this.answers.checkKnown(this.key, request) ? LockOutcome.EXECUTED : LockOutcome.TOO_SOON;
+		this.askedAt = (this.instance != null) ? this.instance.asks(this.key) : Instant.EPOCH;
+		this.outcome = (this.instance != null && !isPartOfOther() && !operations.awaitOwn(this.key, request))
+				? LockOutcome.BUSY
+				: this.answers.checkKnown(this.key, request) ? LockOutcome.EXECUTED : LockOutcome.TOO_SOON;
 	}
 
 	/**
@@ -118,13 +108,14 @@ final class InMemoryCall implements TwoPhaseLockOperations.Admission, LockContex
 		InMemoryCall enclosing = this.operations.findRunning(this.key);
 		if (enclosing != null && enclosing.hold != null) {
 			enclosing.checkHeld();
+			this.hold = enclosing.hold;
 			return callUnder(enclosing.hold, action);
 		}
 		if (RequestDetail.isRecorded(this.request)) {
 			this.operations.checkRecorded(this.key);
 		}
-		if (this.fleet != null) {
-			this.fleet.awaitEndOfInterval(this);
+		if (this.instance != null) {
+			this.instance.sleep(this.answers.untilEndOfInterval(this.key, this.request, this.operations));
 		}
 		boolean outside = !this.operations.transactions().isIn(this.request);
 		boolean known = this.answers.remembers(this.key, this.request, this.operations);
@@ -180,7 +171,8 @@ final class InMemoryCall implements TwoPhaseLockOperations.Admission, LockContex
 		if (joined != null) {
 			return runUnder(joined, action);
 		}
-		Duration waited = (this.fleet != null) ? Duration.between(this.askedAt, this.fleet.now()) : Duration.ZERO;
+		Duration waited = (this.instance != null) ? Duration.between(this.askedAt, this.instance.fleet().now())
+				: Duration.ZERO;
 		InMemoryHold own = this.operations.enter(this.key, this.request, waited);
 		if (own == null) {
 			this.outcome = LockOutcome.BUSY;
@@ -206,13 +198,14 @@ final class InMemoryCall implements TwoPhaseLockOperations.Admission, LockContex
 		boolean written = this.scope == LockScope.SESSION && !InMemoryHold.isInTransaction();
 		InMemoryJob.Attempt begun = this.answers.begin(this.key, this.request, written);
 		this.attempt = begun;
-		Timeline.Run run = (this.fleet != null) ? this.fleet.begin(this) : null;
+		Timeline.Run run = (this.instance != null) ? this.instance.begin(this) : null;
+		this.hold = current;
 		current.beginRun();
 		try {
 			result = lasting(current, action);
 			current.checkNotLost();
 			complete(current, begun, Optional.ofNullable(this.request.detail(RequestDetail.KeptResult.class))
-				.map((kept) -> kept.format().apply(result)), run);
+				.map((kept) -> kept.format().apply(result)), Timeline.End.DONE, run);
 		}
 		catch (VirtualTime.Vanished ex) {
 			throw ex;
@@ -223,8 +216,8 @@ final class InMemoryCall implements TwoPhaseLockOperations.Admission, LockContex
 		}
 		finally {
 			current.endRun();
-			if (this.fleet != null) {
-				this.fleet.end(this);
+			if (this.instance != null) {
+				this.instance.endRun();
 			}
 		}
 		return result;
@@ -235,44 +228,38 @@ final class InMemoryCall implements TwoPhaseLockOperations.Admission, LockContex
 	 */
 	private <T extends @Nullable Object, X extends Exception> T lasting(InMemoryHold current, LockCallback<T, X> action)
 			throws X {
-		if (this.fleet == null) {
-			return callUnder(current, action);
-		}
-		if (this.fleet.isCalledAtEnd(this.key)) {
-			checkReached(this.fleet.last(this, current), current);
-			return callUnder(current, action);
-		}
 		T result;
 		boolean reached;
 		try {
 			result = callUnder(current, action);
 		}
 		finally {
-			reached = this.fleet.last(this, current);
+			reached = this.instance == null || this.instance.last(this, current);
 		}
-		checkReached(reached, current);
+		if (!reached) {
+			current.checkNotLost();
+			throw new IllegalStateException(
+					"The run of '" + this.key.name() + "' was interrupted, as " + this.instance + " is stopped");
+		}
 		return result;
 	}
 
-	private void checkReached(boolean reached, InMemoryHold current) {
-		if (!reached) {
-			current.checkNotLost();
-			throw new IllegalStateException("The run of '" + this.key.name() + "' was interrupted, as "
-					+ this.operations.instance() + " is stopped");
-		}
-	}
-
-	private void complete(InMemoryHold current, InMemoryJob.Attempt begun, Optional<String> kept,
+	/**
+	 * Note that the run is done, as far as its transaction is not rolled back.
+	 */
+	private void complete(InMemoryHold current, InMemoryJob.Attempt begun, Optional<String> kept, Timeline.End how,
 			Timeline.@Nullable Run run) {
 		Runnable undo = this.answers.complete(this.key, this.request, kept, begun, this.operations);
-		if (undo == null) {
+		if (undo == null && how == Timeline.End.DONE) {
 			throw new LockLostException(this.key);
 		}
 		if (run != null) {
-			run.end(Timeline.End.DONE, this.fleet);
+			run.end(how);
 		}
 		current.onRollback(() -> {
-			undo.run();
+			if (undo != null) {
+				undo.run();
+			}
 			fail(current, begun, run);
 		});
 	}
@@ -282,16 +269,7 @@ final class InMemoryCall implements TwoPhaseLockOperations.Admission, LockContex
 	 */
 	private void failed(InMemoryHold current, InMemoryJob.Attempt begun, Timeline.@Nullable Run run) {
 		if (this.scope == LockScope.TRANSACTION && InMemoryHold.isInTransaction() && current.isHeld()) {
-			Runnable undo = this.answers.complete(this.key, this.request, Optional.empty(), begun, this.operations);
-			if (run != null) {
-				run.end(Timeline.End.FAILED, this.fleet);
-			}
-			current.onRollback(() -> {
-				if (undo != null) {
-					undo.run();
-				}
-				fail(current, begun, run);
-			});
+			complete(current, begun, Optional.empty(), Timeline.End.FAILED, run);
 		}
 		else {
 			fail(current, begun, run);
@@ -299,22 +277,20 @@ final class InMemoryCall implements TwoPhaseLockOperations.Admission, LockContex
 	}
 
 	private void fail(InMemoryHold current, InMemoryJob.Attempt begun, Timeline.@Nullable Run run) {
-		FleetInstance instance = this.operations.instance();
 		InMemoryJob.BadEnd end = current.isRevoked() ? InMemoryJob.BadEnd.REVOKED
-				: (instance != null && !instance.isLive()) ? InMemoryJob.BadEnd.STOPPING
+				: (this.instance != null && !this.instance.isLive()) ? InMemoryJob.BadEnd.STOPPING
 						: current.isLost() ? InMemoryJob.BadEnd.LOST : InMemoryJob.BadEnd.FAILED;
-		if (this.fleet == null || !this.fleet.isDatabaseDown()) {
+		if (this.instance == null || !this.instance.fleet().isDatabaseDown()) {
 			this.answers.fail(this.key, this.request, begun, end);
 		}
 		if (run != null) {
-			run.end((end != InMemoryJob.BadEnd.STOPPING) ? Timeline.End.FAILED : Timeline.End.ABANDONED, this.fleet);
+			run.end((end != InMemoryJob.BadEnd.STOPPING) ? Timeline.End.FAILED : Timeline.End.ABANDONED);
 		}
 	}
 
 	private <T extends @Nullable Object, X extends Exception> T callUnder(InMemoryHold current,
 			LockCallback<T, X> action) throws X {
 		current.checkCovers(this.request.mode());
-		this.hold = current;
 		LockContext enclosing = LockContextBinding.bind(this);
 		this.operations.running().push(this);
 		try {
@@ -362,13 +338,13 @@ final class InMemoryCall implements TwoPhaseLockOperations.Admission, LockContex
 
 	@Override
 	public OptionalLong fencingToken() {
-		if (this.fleet != null && this.attempt != null && RequestDetail.isRecorded(this.request)) {
-			return OptionalLong.of(this.attempt.token());
+		if (!RequestDetail.isRecorded(this.request)) {
+			return OptionalLong.empty();
 		}
-		if (RequestDetail.isRecorded(this.request)) {
+		if (this.instance == null || this.attempt == null) {
 			throw InMemoryAnswers.refusal(this.key, "fencing tokens", "");
 		}
-		return OptionalLong.empty();
+		return OptionalLong.of(this.attempt.token());
 	}
 
 	@Override
@@ -378,7 +354,7 @@ final class InMemoryCall implements TwoPhaseLockOperations.Admission, LockContex
 
 	@Override
 	public int attempt() {
-		return (this.fleet != null && this.attempt != null && RequestDetail.isRecorded(this.request))
+		return (this.instance != null && this.attempt != null && RequestDetail.isRecorded(this.request))
 				? this.attempt.number() : 1;
 	}
 

@@ -61,8 +61,6 @@ final class InMemoryHold implements HeldLock, TransactionSynchronization {
 
 	private boolean joined;
 
-	private boolean revoked;
-
 	/**
 	 * Create a hold.
 	 * @param table what it is to be entered in
@@ -155,16 +153,15 @@ final class InMemoryHold implements HeldLock, TransactionSynchronization {
 	/**
 	 * Return whether it was taken away because the run lasted for too long.
 	 */
-	boolean isRevoked() {
-		return this.revoked;
+	synchronized boolean isRevoked() {
+		return this.state == State.REVOKED;
 	}
 
 	/**
 	 * Tell the holder to end, as {@code maxRun} does.
 	 */
 	void revoke() {
-		this.revoked = true;
-		lose();
+		end(State.REVOKED, LockLostEvent.Reason.MAX_RUN);
 	}
 
 	LockMode mode() {
@@ -186,7 +183,7 @@ final class InMemoryHold implements HeldLock, TransactionSynchronization {
 	}
 
 	synchronized boolean isLost() {
-		return this.state == State.LOST;
+		return this.state == State.LOST || this.state == State.REVOKED;
 	}
 
 	synchronized void checkNotLost() {
@@ -206,7 +203,7 @@ final class InMemoryHold implements HeldLock, TransactionSynchronization {
 	 */
 	synchronized void endRun() {
 		this.runner = null;
-		if (this.state == State.LOST) {
+		if (isLost()) {
 			Thread.interrupted();
 		}
 	}
@@ -215,10 +212,13 @@ final class InMemoryHold implements HeldLock, TransactionSynchronization {
 	 * Lose the lock: others can take it, its run is interrupted, and listeners are told.
 	 */
 	void lose() {
-		if (end(State.LOST)) {
+		end(State.LOST, LockLostEvent.Reason.GONE);
+	}
+
+	private void end(State end, LockLostEvent.Reason reason) {
+		if (end(end)) {
 			this.table.lost();
-			LockLostEvent event = new LockLostEvent(this.key,
-					this.revoked ? LockLostEvent.Reason.MAX_RUN : LockLostEvent.Reason.GONE);
+			LockLostEvent event = new LockLostEvent(this.key, reason);
 			FleetInstance process = process();
 			if (process != null && process.number() != Fleet.TEST) {
 				process.tell(event);
@@ -239,7 +239,7 @@ final class InMemoryHold implements HeldLock, TransactionSynchronization {
 			return false;
 		}
 		this.state = end;
-		if (end == State.LOST && this.runner != null && (this.instance == null || this.instance.interrupts())) {
+		if (isLost() && this.runner != null && (this.instance == null || this.instance.interrupts())) {
 			this.runner.interrupt();
 			this.table.interrupted(this.runner);
 		}
@@ -257,7 +257,7 @@ final class InMemoryHold implements HeldLock, TransactionSynchronization {
 	 * Add an action, unless it is time for it.
 	 */
 	private synchronized boolean addLossAction(Runnable action) {
-		return this.state != State.LOST && this.lossActions.add(action);
+		return !isLost() && this.lossActions.add(action);
 	}
 
 	/**
@@ -306,7 +306,7 @@ final class InMemoryHold implements HeldLock, TransactionSynchronization {
 
 	private enum State {
 
-		HELD, RELEASED, LOST
+		HELD, RELEASED, LOST, REVOKED
 
 	}
 

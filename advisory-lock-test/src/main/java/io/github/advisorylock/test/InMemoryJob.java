@@ -62,15 +62,7 @@ final class InMemoryJob {
 
 	private @Nullable Instant lastStartedAt;
 
-	private @Nullable Instant openTick;
-
-	private @Nullable Instant retryAt;
-
-	private int attempts;
-
-	private int failedAttempts;
-
-	private boolean givenUp;
+	private @Nullable Open open;
 
 	private long token;
 
@@ -87,11 +79,7 @@ final class InMemoryJob {
 		this.firstSeenAt = other.firstSeenAt;
 		this.lastTick = other.lastTick;
 		this.lastStartedAt = other.lastStartedAt;
-		this.openTick = other.openTick;
-		this.retryAt = other.retryAt;
-		this.attempts = other.attempts;
-		this.failedAttempts = other.failedAttempts;
-		this.givenUp = other.givenUp;
+		this.open = other.open;
 		this.token = other.token;
 	}
 
@@ -152,8 +140,9 @@ final class InMemoryJob {
 		if (tick != null && hasRun(tick, now)) {
 			return LockOutcome.ALREADY_RAN;
 		}
-		boolean open = tick != null && tick.equals(this.openTick);
-		if (open && RequestDetail.Retries.of(request).backOff() && (this.givenUp || !pause(now).isZero())) {
+		Open open = open(tick);
+		if (open != null && RequestDetail.Retries.of(request).backOff()
+				&& (open.givenUp || !open.pause(now).isZero())) {
 			return LockOutcome.TOO_SOON;
 		}
 		return untilApart(request.minInterval(), now).isZero() ? LockOutcome.EXECUTED : LockOutcome.TOO_SOON;
@@ -172,7 +161,7 @@ final class InMemoryJob {
 	 * nothing
 	 */
 	boolean isSettled(Instant tick, boolean tried, Instant now) {
-		if (this.openTick != null && this.openTick.isAfter(tick)) {
+		if (this.open != null && this.open.tick.isAfter(tick)) {
 			return true;
 		}
 		return (this.lastTick != null) ? hasRun(tick, now)
@@ -190,7 +179,8 @@ final class InMemoryJob {
 	 * Return whether nobody is to try a tick again.
 	 */
 	boolean hasGivenUp(Instant tick) {
-		return this.givenUp && tick.equals(this.openTick);
+		Open open = open(tick);
+		return open != null && open.givenUp;
 	}
 
 	/**
@@ -198,13 +188,16 @@ final class InMemoryJob {
 	 */
 	Duration pause(Instant tick, @Nullable Duration minInterval, Instant now) {
 		Duration apart = untilApart(minInterval, now);
-		Duration pause = tick.equals(this.openTick) ? pause(now) : Duration.ZERO;
+		Open open = open(tick);
+		Duration pause = (open != null) ? open.pause(now) : Duration.ZERO;
 		return (pause.compareTo(apart) > 0) ? pause : apart;
 	}
 
-	private Duration pause(Instant now) {
-		return (this.retryAt != null && this.retryAt.isAfter(now)) ? Duration.between(now, this.retryAt)
-				: Duration.ZERO;
+	/**
+	 * Return what there is of a tick that has been tried and has not come to its end.
+	 */
+	private @Nullable Open open(@Nullable Instant tick) {
+		return (this.open != null && this.open.tick.equals(tick)) ? this.open : null;
 	}
 
 	private Duration untilApart(@Nullable Duration minInterval, Instant now) {
@@ -222,13 +215,14 @@ final class InMemoryJob {
 	 */
 	Attempt begin(LockRequest request, long token, Instant now, boolean written) {
 		Instant tick = request.tick();
-		boolean open = tick != null && tick.equals(this.openTick);
-		Attempt attempt = new Attempt(token, open ? this.attempts + 1 : 1, open ? this.failedAttempts : 0, now);
+		Open open = open(tick);
+		Attempt attempt = (open != null) ? new Attempt(token, open.attempts + 1, open.failed, now)
+				: new Attempt(token, 1, 0, now);
 		if (written) {
 			this.lastStartedAt = now;
 			this.token = token;
-			if (isLatest(tick)) {
-				setOpen(tick, attempt.number, attempt.failedBefore, false, null);
+			if (tick != null && isLatest(tick)) {
+				this.open = new Open(tick, attempt.number, attempt.failedBefore, false, null);
 			}
 		}
 		return attempt;
@@ -247,9 +241,7 @@ final class InMemoryJob {
 		ended(attempt);
 		if (tick != null) {
 			this.lastTick = tick;
-		}
-		if (isLatest(tick)) {
-			setOpen(null, 0, 0, false, null);
+			this.open = isLatest(tick) ? null : this.open;
 		}
 		return true;
 	}
@@ -261,18 +253,18 @@ final class InMemoryJob {
 	 */
 	void fail(LockRequest request, Attempt attempt, BadEnd end, Instant now, double chance) {
 		Instant tick = request.tick();
-		Integer maxRetries = (tick != null) ? RequestDetail.Retries.of(request).most() : null;
 		if (this.token > attempt.token) {
 			return;
 		}
 		ended(attempt);
-		if (!isLatest(tick)) {
+		if (tick == null || !isLatest(tick)) {
 			return;
 		}
+		Integer maxRetries = RequestDetail.Retries.of(request).most();
 		boolean counted = maxRetries != null && end == BadEnd.FAILED;
 		boolean over = maxRetries != null && (end == BadEnd.REVOKED || (counted && attempt.failedBefore >= maxRetries));
 		boolean waits = !over && !(end == BadEnd.STOPPING && maxRetries != null);
-		setOpen(tick, attempt.number, attempt.failedBefore + (counted ? 1 : 0), over,
+		this.open = new Open(tick, attempt.number, attempt.failedBefore + (counted ? 1 : 0), over,
 				waits ? now.plus(backOff(attempt.number, chance)) : null);
 	}
 
@@ -281,17 +273,8 @@ final class InMemoryJob {
 		this.token = attempt.token;
 	}
 
-	private boolean isLatest(@Nullable Instant tick) {
-		return tick != null && (this.openTick == null || !tick.isBefore(this.openTick));
-	}
-
-	private void setOpen(@Nullable Instant tick, int attempts, int failedAttempts, boolean givenUp,
-			@Nullable Instant retryAt) {
-		this.openTick = tick;
-		this.attempts = attempts;
-		this.failedAttempts = failedAttempts;
-		this.givenUp = givenUp;
-		this.retryAt = retryAt;
+	private boolean isLatest(Instant tick) {
+		return this.open == null || !tick.isBefore(this.open.tick);
 	}
 
 	/**
@@ -313,6 +296,24 @@ final class InMemoryJob {
 	 * @param startedAt when it began
 	 */
 	record Attempt(long token, int number, int failedBefore, Instant startedAt) {
+
+	}
+
+	/**
+	 * A tick that has been tried and has not come to its end.
+	 *
+	 * @param tick the tick
+	 * @param attempts how often it has been tried
+	 * @param failed how many of those have failed
+	 * @param givenUp whether it is not to be tried again
+	 * @param retryAt when it may be, {@code null} if at any time
+	 */
+	private record Open(Instant tick, int attempts, int failed, boolean givenUp, @Nullable Instant retryAt) {
+
+		private Duration pause(Instant now) {
+			return (this.retryAt != null && this.retryAt.isAfter(now)) ? Duration.between(now, this.retryAt)
+					: Duration.ZERO;
+		}
 
 	}
 

@@ -21,12 +21,9 @@ import java.time.Instant;
 import java.util.List;
 import java.util.OptionalLong;
 import java.util.Set;
-import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
-import java.util.stream.Collectors;
-import java.util.stream.IntStream;
 
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.AdvisoryLockKeyFactory;
@@ -37,6 +34,7 @@ import io.github.advisorylock.LockMode;
 import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.annotation.SingleRunnerMethod;
+import io.github.advisorylock.leader.UnguardedLeaderElection;
 import io.github.advisorylock.ledger.JobPausedEvent;
 import io.github.advisorylock.ledger.JobRescheduledEvent;
 import io.github.advisorylock.ledger.JobResumedEvent;
@@ -121,7 +119,7 @@ public final class InMemoryLocks implements TestLocks {
 	 * @return new operations
 	 */
 	public AdvisoryLockOperations createOperations() {
-		return createOperations(new DefaultListableBeanFactory(), null);
+		return createOperations(new DefaultListableBeanFactory());
 	}
 
 	/**
@@ -135,7 +133,11 @@ public final class InMemoryLocks implements TestLocks {
 		Assert.notNull(transactionManager, "'transactionManager' must not be null");
 		ConfigurableListableBeanFactory beans = new DefaultListableBeanFactory();
 		beans.registerSingleton("transactionManager", transactionManager);
-		return createOperations(beans, null);
+		return createOperations(beans);
+	}
+
+	InMemoryLockOperations createOperations(ConfigurableListableBeanFactory beans) {
+		return createOperations(beans, (this.fleet != null) ? this.fleet.test() : null);
 	}
 
 	InMemoryLockOperations createOperations(ConfigurableListableBeanFactory beans, @Nullable FleetInstance instance) {
@@ -309,13 +311,16 @@ public final class InMemoryLocks implements TestLocks {
 	 */
 	private final class InMemoryLeaderElection implements LeaderElection {
 
+		/**
+		 * Knows what roles may be called, and into how many shards they may be divided.
+		 */
+		private static final LeaderElection NAMES = new UnguardedLeaderElection();
+
 		@Override
 		public boolean isLeader(String role) {
-			String undivided = role.replaceFirst("#\\d{1,2}$", "");
-			Assert.isTrue(LeaderElection.isRole(undivided),
-					() -> "'role' must be the name of a role, and is '" + role + "'");
 			Set<String> elsewhere = InMemoryLocks.this.rolesLedElsewhere;
-			return !elsewhere.contains(role) && !elsewhere.contains(undivided);
+			return NAMES.isLeader(role) && !elsewhere.contains(role)
+					&& !elsewhere.contains(role.replaceFirst("#\\d{1,2}$", ""));
 		}
 
 		@Override
@@ -330,10 +335,9 @@ public final class InMemoryLocks implements TestLocks {
 
 		@Override
 		public Set<Integer> shards(String role, int number) {
-			return IntStream.range(0, number)
-				.filter((shard) -> isLeader(role + "#" + shard))
-				.boxed()
-				.collect(Collectors.toCollection(TreeSet::new));
+			Set<Integer> shards = NAMES.shards(role, number);
+			shards.removeIf((shard) -> !isLeader(role + "#" + shard));
+			return shards;
 		}
 
 	}

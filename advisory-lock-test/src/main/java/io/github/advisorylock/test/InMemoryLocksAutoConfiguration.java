@@ -65,7 +65,7 @@ final class InMemoryLocksAutoConfiguration {
 	@Bean
 	@ConditionalOnMissingBean(AdvisoryLockOperations.class)
 	AdvisoryLockOperations advisoryLockOperations(InMemoryLocks locks, ConfigurableListableBeanFactory beans) {
-		return locks.createOperations(beans, null);
+		return locks.createOperations(beans);
 	}
 
 	/**

@@ -20,7 +20,6 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -162,30 +161,25 @@ public class LockAssert extends AbstractAssert<LockAssert, AdvisoryLockKey> {
 		if (ticks.isEmpty()) {
 			failInFleet("to have run once per tick, and it was called for no tick");
 		}
-		Map<Instant, List<Timeline.Run>> runs = runs(fleet);
+		Map<Instant, List<Integer>> runs = runs(fleet);
 		List<Instant> missed = missed(runs, ticks);
-		List<Instant> again = ticks.stream().filter((tick) -> runs.getOrDefault(tick, List.of()).size() > 1).toList();
-		List<Timeline.Run> unplanned = fleet.timeline()
-			.of(this.actual)
-			.stream()
-			.filter((run) -> run.tick == null && run.counts())
+		List<String> again = ticks.stream()
+			.filter((tick) -> runs.getOrDefault(tick, List.of()).size() > 1)
+			.map((tick) -> tick + " on instances " + runs.get(tick))
 			.toList();
-		if (!missed.isEmpty() || !again.isEmpty() || !unplanned.isEmpty()) {
-			failInFleet("to have run once per tick, and it " + Stream
-				.of(missed.isEmpty() ? "" : "did not run for " + missed,
-						again.isEmpty() ? ""
-								: "ran more than once for " + again.stream()
-									.map((tick) -> tick + " on instances "
-											+ runs.getOrDefault(tick, List.of())
-												.stream()
-												.map((run) -> String.valueOf(run.number()))
-												.collect(Collectors.joining(", ")))
-									.toList(),
-						unplanned.isEmpty() ? ""
-								: "ran for no tick on instances "
-										+ unplanned.stream().map(Timeline.Run::number).distinct().sorted().toList())
-				.filter((part) -> !part.isEmpty())
-				.collect(Collectors.joining(", and ")));
+		Set<Integer> unplanned = instances(fleet, (run) -> run.tick == null && run.counts());
+		List<String> wrong = new ArrayList<>();
+		if (!missed.isEmpty()) {
+			wrong.add("did not run for " + missed);
+		}
+		if (!again.isEmpty()) {
+			wrong.add("ran more than once for " + again);
+		}
+		if (!unplanned.isEmpty()) {
+			wrong.add("ran for no tick on instances " + unplanned);
+		}
+		if (!wrong.isEmpty()) {
+			failInFleet("to have run once per tick, and it " + String.join(", and ", wrong));
 		}
 		return this;
 	}
@@ -278,12 +272,7 @@ public class LockAssert extends AbstractAssert<LockAssert, AdvisoryLockKey> {
 	 */
 	public LockAssert hasRunOn(int... instances) {
 		Set<Integer> expected = Arrays.stream(instances).boxed().collect(Collectors.toCollection(TreeSet::new));
-		Set<Integer> ran = fleet().timeline()
-			.of(this.actual)
-			.stream()
-			.filter(Timeline.Run::counts)
-			.map(Timeline.Run::number)
-			.collect(Collectors.toCollection(TreeSet::new));
+		Set<Integer> ran = instances(fleet(), Timeline.Run::counts);
 		if (!ran.equals(expected)) {
 			failInFleet("to have run on instances " + expected + ", and it ran on " + ran);
 		}
@@ -302,21 +291,29 @@ public class LockAssert extends AbstractAssert<LockAssert, AdvisoryLockKey> {
 		return ticks;
 	}
 
-	private static List<Instant> missed(Map<Instant, List<Timeline.Run>> runs, Set<Instant> ticks) {
+	private static List<Instant> missed(Map<Instant, List<Integer>> runs, Set<Instant> ticks) {
 		return ticks.stream().filter((tick) -> !runs.containsKey(tick)).toList();
 	}
 
 	/**
-	 * Return the runs that count, by their ticks.
+	 * Return the instances of the runs that count, by their ticks.
 	 */
-	private Map<Instant, List<Timeline.Run>> runs(Fleet fleet) {
-		Map<Instant, List<Timeline.Run>> runs = new HashMap<>();
-		for (Timeline.Run run : fleet.timeline().of(this.actual)) {
-			if (run.tick != null && run.counts()) {
-				runs.computeIfAbsent(run.tick, (none) -> new ArrayList<>()).add(run);
-			}
-		}
-		return runs;
+	private Map<Instant, List<Integer>> runs(Fleet fleet) {
+		return fleet.timeline()
+			.of(this.actual)
+			.stream()
+			.filter((run) -> run.tick != null && run.counts())
+			.collect(Collectors.groupingBy((run) -> run.tick,
+					Collectors.mapping(Timeline.Run::number, Collectors.toList())));
+	}
+
+	private Set<Integer> instances(Fleet fleet, Predicate<Timeline.Run> condition) {
+		return fleet.timeline()
+			.of(this.actual)
+			.stream()
+			.filter(condition)
+			.map(Timeline.Run::number)
+			.collect(Collectors.toCollection(TreeSet::new));
 	}
 
 	private Fleet fleet() {

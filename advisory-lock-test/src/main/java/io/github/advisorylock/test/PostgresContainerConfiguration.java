@@ -19,7 +19,9 @@ package io.github.advisorylock.test;
 import org.testcontainers.postgresql.PostgreSQLContainer;
 import org.testcontainers.utility.DockerImageName;
 
+import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.boot.context.properties.bind.DefaultValue;
 import org.springframework.boot.testcontainers.service.connection.ServiceConnection;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -35,14 +37,24 @@ import org.springframework.context.annotation.Configuration;
  * @since 0.1.0
  */
 @Configuration(proxyBeanMethods = false)
-@EnableConfigurationProperties(TestLocksProperties.class)
+@EnableConfigurationProperties(PostgresContainerConfiguration.Properties.class)
 public class PostgresContainerConfiguration {
 
 	@Bean
 	@ServiceConnection
-	PostgreSQLContainer advisoryLockPostgresContainer(TestLocksProperties properties) {
+	PostgreSQLContainer advisoryLockPostgresContainer(Properties properties) {
 		return new PostgreSQLContainer(
 				DockerImageName.parse(properties.postgresImage()).asCompatibleSubstituteFor("postgres"));
+	}
+
+	/**
+	 * Properties of tests.
+	 *
+	 * @param postgresImage Image of the container that tests start.
+	 */
+	@ConfigurationProperties(prefix = "advisory-lock.test", ignoreUnknownFields = false)
+	record Properties(@DefaultValue("postgres:18-alpine") String postgresImage) {
+
 	}
 
 }

@@ -87,7 +87,7 @@ final class PostgresTestLocks implements TestLocks, DisposableBean {
 		this.session = new LockSession(connectionSource, "elsewhere", null, LockSessionSettings.DEFAULT,
 				ServerJudge.NONE, (event) -> {
 				}, LockScheduler.Threads.ofCurrent());
-		this.elsewhere = new PostgresAdvisoryLockTemplate(new OutsideDataSource(connectionSource), null, this.session,
+		this.elsewhere = new PostgresAdvisoryLockTemplate(outside(connectionSource), null, this.session,
 				settings.namespace(), settings.keyFactory(), Duration.ZERO, MOST_LOCKS);
 	}
 
@@ -161,22 +161,18 @@ final class PostgresTestLocks implements TestLocks, DisposableBean {
 	}
 
 	/**
-	 * Opens connections that belong to nobody. What is asked of a lock in a transaction
-	 * must neither fail with it nor be cancelled with what it runs.
+	 * Return what opens connections that belong to nobody. What is asked of a lock in a
+	 * transaction must neither fail with it nor be cancelled with what it runs.
 	 */
-	private static final class OutsideDataSource extends DelegatingDataSource {
+	private static DataSource outside(ConnectionSource connectionSource) {
+		return new DelegatingDataSource() {
 
-		private final ConnectionSource connectionSource;
+			@Override
+			protected DataSource obtainTargetDataSource() {
+				return connectionSource.get();
+			}
 
-		private OutsideDataSource(ConnectionSource connectionSource) {
-			this.connectionSource = connectionSource;
-		}
-
-		@Override
-		protected DataSource obtainTargetDataSource() {
-			return this.connectionSource.get();
-		}
-
+		};
 	}
 
 }

@@ -23,12 +23,19 @@ import java.util.List;
 import java.util.Set;
 
 import io.github.advisorylock.AdvisoryLockConfigurationException;
+import io.github.advisorylock.annotation.LeaderOnly;
+import io.github.advisorylock.annotation.SingleRunner;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.factory.config.BeanFactoryPostProcessor;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.boot.test.autoconfigure.TestSliceTestContextBootstrapper;
+import org.springframework.boot.test.context.filter.annotation.StandardAnnotationCustomizableTypeExcludeFilter;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.ScannedGenericBeanDefinition;
+import org.springframework.core.annotation.MergedAnnotation;
+import org.springframework.core.type.AnnotationMetadata;
+import org.springframework.core.type.classreading.MetadataReader;
 import org.springframework.core.type.classreading.MetadataReaderFactory;
 import org.springframework.core.type.classreading.SimpleMetadataReaderFactory;
 import org.springframework.test.context.ContextConfigurationAttributes;
@@ -38,8 +45,8 @@ import org.springframework.test.context.MergedContextConfiguration;
 import org.springframework.test.context.TestContextAnnotationUtils;
 
 /**
- * Refuses a test that names a component which is not there, and has the failure of a
- * component say why an {@link AdvisoryLockTest} starts it.
+ * The components that an {@link AdvisoryLockTest} starts: refuses a test that names one
+ * which is not there, and has the failure of one say why it is started.
  *
  * @param annotation the annotation that the test has
  * @param named the components that it names
@@ -85,11 +92,24 @@ record SliceComponents(String annotation, Set<Class<?>> named) implements Contex
 
 	private static boolean isGuarded(ScannedGenericBeanDefinition component, MetadataReaderFactory types) {
 		try {
-			return AdvisoryLockTypeExcludeFilter.isGuarded(component.getMetadata(), types);
+			return isGuarded(component.getMetadata(), types);
 		}
 		catch (IOException ex) {
 			throw new UncheckedIOException(ex);
 		}
+	}
+
+	/**
+	 * Return whether a class has guarded methods of its own, or inherited ones.
+	 */
+	private static boolean isGuarded(AnnotationMetadata type, MetadataReaderFactory types) throws IOException {
+		if (type.hasAnnotatedMethods(SingleRunner.class.getName())
+				|| type.hasAnnotatedMethods(LeaderOnly.class.getName())) {
+			return true;
+		}
+		String superclass = type.getSuperClassName();
+		return superclass != null && !superclass.startsWith("java.")
+				&& isGuarded(types.getMetadataReader(superclass).getAnnotationMetadata(), types);
 	}
 
 	/**
@@ -104,6 +124,40 @@ record SliceComponents(String annotation, Set<Class<?>> named) implements Contex
 			Class<?> annotation = TestContextAnnotationUtils.hasAnnotation(testClass, FleetTest.class) ? FleetTest.class
 					: AdvisoryLockTest.class;
 			return (test != null) ? new SliceComponents("@" + annotation.getSimpleName(), Set.of(test.value())) : null;
+		}
+
+	}
+
+	/**
+	 * Prepares the application context of an {@link AdvisoryLockTest}.
+	 */
+	static final class ContextBootstrapper extends TestSliceTestContextBootstrapper<AdvisoryLockTest> {
+
+	}
+
+	/**
+	 * Leaves them in the scan of the application, and nothing else.
+	 */
+	static final class Filter extends StandardAnnotationCustomizableTypeExcludeFilter<AdvisoryLockTest> {
+
+		private final Set<Class<?>> components;
+
+		Filter(Class<?> testClass) {
+			super(testClass);
+			this.components = Set.of(getAnnotation().getClassArray(MergedAnnotation.VALUE));
+		}
+
+		@Override
+		protected Set<Class<?>> getComponentIncludes() {
+			return this.components;
+		}
+
+		@Override
+		protected boolean defaultInclude(MetadataReader metadataReader, MetadataReaderFactory metadataReaderFactory)
+				throws IOException {
+			return (this.components.isEmpty()
+					&& isGuarded(metadataReader.getAnnotationMetadata(), metadataReaderFactory))
+					|| super.defaultInclude(metadataReader, metadataReaderFactory);
 		}
 
 	}

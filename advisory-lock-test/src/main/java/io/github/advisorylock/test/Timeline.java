@@ -54,9 +54,9 @@ final class Timeline {
 	private final List<String> log = new ArrayList<>();
 
 	/**
-	 * The times at which an instance called a method that asked for no lock.
+	 * The methods that asked for no lock, and the instances that called them.
 	 */
-	private final Map<String, Map<Instant, Set<Integer>>> unguarded = new TreeMap<>();
+	private final Map<String, Set<Integer>> unguarded = new TreeMap<>();
 
 	private final Map<AdvisoryLockKey, Instant> firstAsked = new HashMap<>();
 
@@ -131,10 +131,8 @@ final class Timeline {
 		return List.copyOf(this.log);
 	}
 
-	void unguarded(String task, Instant planned, int instance) {
-		this.unguarded.computeIfAbsent(task, (none) -> new TreeMap<>())
-			.computeIfAbsent(planned, (none) -> new TreeSet<>())
-			.add(instance);
+	void unguarded(String task, int instance) {
+		this.unguarded.computeIfAbsent(task, (none) -> new TreeSet<>()).add(instance);
 	}
 
 	/**
@@ -144,14 +142,7 @@ final class Timeline {
 		return this.unguarded.entrySet()
 			.stream()
 			.map((task) -> task.getKey() + " on instances "
-					+ task.getValue()
-						.values()
-						.stream()
-						.flatMap(Set::stream)
-						.distinct()
-						.sorted()
-						.map(String::valueOf)
-						.collect(Collectors.joining(", ")))
+					+ task.getValue().stream().map(String::valueOf).collect(Collectors.joining(", ")))
 			.collect(Collectors.joining("; "));
 	}
 
@@ -264,7 +255,7 @@ final class Timeline {
 
 		final AdvisoryLockKey key;
 
-		final @Nullable FleetInstance instance;
+		private final FleetInstance instance;
 
 		final Instant begin;
 
@@ -278,7 +269,7 @@ final class Timeline {
 
 		@Nullable End how;
 
-		Run(AdvisoryLockKey key, LockRequest request, @Nullable FleetInstance instance, Instant begin) {
+		Run(AdvisoryLockKey key, LockRequest request, FleetInstance instance, Instant begin) {
 			this.key = key;
 			this.instance = instance;
 			this.begin = begin;
@@ -288,17 +279,18 @@ final class Timeline {
 		}
 
 		int number() {
-			return (this.instance != null) ? this.instance.number() : Fleet.TEST;
+			return this.instance.number();
 		}
 
 		/**
 		 * Note how it ended: the rollback of its transaction has the last word.
 		 */
-		void end(End how, @Nullable Fleet fleet) {
-			if (fleet != null && this.how != End.KILLED && this.how != how) {
+		void end(End how) {
+			Fleet fleet = this.instance.fleet();
+			if (this.how != End.KILLED && this.how != how) {
 				this.end = fleet.now();
 				this.how = how;
-				fleet.log("instance " + number() + " ends '" + this.key.name() + "': " + how);
+				fleet.log(this.instance + " ends '" + this.key.name() + "': " + how);
 			}
 		}
 

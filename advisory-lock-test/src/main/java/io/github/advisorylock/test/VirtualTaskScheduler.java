@@ -212,8 +212,7 @@ final class VirtualTaskScheduler implements TaskScheduler {
 
 		private void call() {
 			if (!this.cancelled && VirtualTaskScheduler.this.instance.mayBegin()) {
-				Instant planned = (this.call != null) ? this.call.at() : VirtualTaskScheduler.this.time.now();
-				VirtualTaskScheduler.this.instance.call(this.task, planned);
+				VirtualTaskScheduler.this.instance.call(this.task);
 			}
 		}
 

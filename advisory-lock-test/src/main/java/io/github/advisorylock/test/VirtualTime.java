@@ -244,18 +244,7 @@ final class VirtualTime {
 		this.events.clear();
 		for (Player player : this.players) {
 			player.baton.release();
-			boolean interrupted = false;
-			while (player.isAlive()) {
-				try {
-					player.join();
-				}
-				catch (InterruptedException ex) {
-					interrupted = true;
-				}
-			}
-			if (interrupted) {
-				Thread.currentThread().interrupt();
-			}
+			player.gone.acquireUninterruptibly();
 		}
 		this.players.clear();
 		this.idle.clear();
@@ -317,16 +306,6 @@ final class VirtualTime {
 	 */
 	record Event(Instant at, int tie, long number, @Nullable FleetInstance owner, Runnable action) {
 
-		@Override
-		public boolean equals(@Nullable Object other) {
-			return other instanceof Event event && this.number == event.number;
-		}
-
-		@Override
-		public int hashCode() {
-			return Long.hashCode(this.number);
-		}
-
 	}
 
 	/**
@@ -349,6 +328,8 @@ final class VirtualTime {
 
 		private final Semaphore baton = new Semaphore(0);
 
+		private final Semaphore gone = new Semaphore(0);
+
 		private @Nullable Event sleep;
 
 		private Player() {
@@ -360,6 +341,7 @@ final class VirtualTime {
 		public void run() {
 			this.baton.acquireUninterruptibly();
 			playEvents(this);
+			this.gone.release();
 		}
 
 	}

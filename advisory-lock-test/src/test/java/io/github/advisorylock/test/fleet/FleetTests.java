@@ -37,7 +37,6 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.mockito.BDDMockito.then;
 import static org.mockito.BDDMockito.willThrow;
-import static org.mockito.Mockito.never;
 import static org.mockito.Mockito.times;
 
 /**
@@ -211,16 +210,6 @@ class FleetTests {
 		fleet.stop(second);
 		fleet.advanceBy(Duration.ofSeconds(40));
 		assertThat(fleet.instances()).containsExactly(fleet.runnerOf("billing")).doesNotContain(second);
-	}
-
-	@Test
-	void workOfTheEndIsNotDoneWhereThatIsNotReached(Fleet fleet) {
-		fleet.takes("export", RUN, true);
-		fleet.advanceTo("2026-10-24T01:10:00Z");
-		fleet.loseSession(fleet.runnerOf("export"));
-		fleet.advanceTo("2026-10-24T01:30:00Z");
-		assertThatLock("export").hasFailedWith(LockLostException.class);
-		then(this.ledgers).should(never()).write("export");
 	}
 
 	@Test
