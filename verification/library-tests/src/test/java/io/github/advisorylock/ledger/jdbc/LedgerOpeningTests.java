@@ -17,11 +17,16 @@
 package io.github.advisorylock.ledger.jdbc;
 
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
+import java.util.Map;
 
 import com.zaxxer.hikari.HikariDataSource;
+import io.github.advisorylock.LockInstance;
 import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.LockScope;
+import io.github.advisorylock.interceptor.CronTicks;
 import io.github.advisorylock.ledger.LedgerJob;
 import io.github.advisorylock.testsupport.TestPostgres;
 import org.junit.jupiter.api.BeforeEach;
@@ -118,6 +123,56 @@ class LedgerOpeningTests extends AbstractLedgerTests {
 		assertThat(effects()).containsExactly("caller");
 		assertThat(execute(scope, TICK)).isEqualTo(LockOutcome.EXECUTED);
 		assertThat(TestPostgres.query("SELECT outcome FROM ledger_opening_tests.al_run")).containsExactly("EXECUTED");
+	}
+
+	@Test
+	void jobsAreRegisteredAgainWhenAScheduleHasChanged() {
+		ChangedMethods methods = new ChangedMethods(new ArrayList<>(ledgerMethods()), new ArrayList<>());
+		PostgresAdvisoryLockLedger ledger = new PostgresAdvisoryLockLedger(this.pool, settings(), NAMESPACE,
+				new LockInstance("host:2"), methods, (event) -> {
+				});
+		assertThat(ledger.jobs(NAMESPACE, "", 10)).hasSize(2);
+		methods.methods().add(new JobFinder.LedgerMethod(new JobName(NAMESPACE, "third"), null, null, null));
+		assertThat(ledger.jobs(NAMESPACE, "", 10)).hasSize(2);
+		methods.listeners().forEach(Runnable::run);
+		assertThat(ledger.jobs(NAMESPACE, "", 10)).hasSize(3);
+	}
+
+	@Test
+	void runIsOneOfTheNameThatItsInstanceHasByThen() {
+		String before = this.ledger.instance().name();
+		execute(LockScope.TRANSACTION, TICK);
+		this.ledger.instance().giveWay();
+		String then = this.ledger.instance().name();
+		execute(LockScope.TRANSACTION, TICK.plusSeconds(60));
+		this.ledger.instance().close();
+		assertThat(TestPostgres.query("SELECT instance FROM ledger_tests_run ORDER BY fencing_token"))
+			.containsExactly(before, then)
+			.doesNotHaveDuplicates();
+	}
+
+	private record ChangedMethods(List<JobFinder.LedgerMethod> methods,
+			List<Runnable> listeners) implements LedgerOpening.Methods {
+
+		@Override
+		public Collection<JobFinder.LedgerMethod> withFixedKey() {
+			return this.methods;
+		}
+
+		@Override
+		public List<JobFacts> jobs() {
+			return this.methods.stream().map((method) -> NamedJobs.unknown(method.name())).toList();
+		}
+
+		@Override
+		public void reschedule(Map<JobName, CronTicks.Changes> changes, boolean certain) {
+		}
+
+		@Override
+		public void whenRescheduled(Runnable listener) {
+			this.listeners.add(listener);
+		}
+
 	}
 
 }
