@@ -230,10 +230,10 @@ public final class AdvisoryLockKey {
 	 */
 	public static String display(String text) {
 		if (text.length() <= DISPLAYED_CHARACTERS) {
-			return DECEPTIVE.matcher(text).replaceAll("?");
+			return printable(text);
 		}
-		return DECEPTIVE.matcher(text.substring(0, DISPLAYED_CHARACTERS)).replaceAll("?") + "... (" + text.length()
-				+ " characters, hash " + Integer.toHexString(text.hashCode()) + ")";
+		return printable(text.substring(0, DISPLAYED_CHARACTERS)) + "... (" + text.length() + " characters, hash "
+				+ Integer.toHexString(text.hashCode()) + ")";
 	}
 
 	/**
@@ -244,7 +244,13 @@ public final class AdvisoryLockKey {
 	 * marks
 	 */
 	public static String printable(String message) {
-		return DECEPTIVE.matcher(message).replaceAll("?");
+		for (int i = 0; i < message.length(); i++) {
+			// each run is logged with its key: nearly all of them are plain
+			if (message.charAt(i) < ' ' || message.charAt(i) > '~') {
+				return DECEPTIVE.matcher(message).replaceAll("?");
+			}
+		}
+		return message;
 	}
 
 	private static String text(String namespace, String name) {
