@@ -352,8 +352,9 @@ public abstract sealed class Hold {
 
 	/**
 	 * Return what tells that the lock is lost, and why if that is known.
+	 * @return the exception
 	 */
-	LockLostException lostException() {
+	public LockLostException lostException() {
 		Loss loss = this.loss;
 		return (loss != null) ? new LockLostException(this.key, loss.reason(), loss.text())
 				: new LockLostException(this.key);

@@ -36,6 +36,8 @@ import io.github.advisorylock.support.TwoPhaseLockOperations;
 import io.github.advisorylock.support.TwoPhaseLockOperations.End;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.transaction.support.TransactionSynchronizationManager;
+
 /**
  * One call on its way: admitted outside its transaction, executed inside, once.
  */
@@ -56,9 +58,12 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission {
 	private final LockScope scope;
 
 	/**
-	 * What the ledger has to do with the call, {@code null} if nothing.
+	 * Whether the ledger has to do with the call. It is asked no earlier than the call
+	 * asks for its lock.
 	 */
-	final @Nullable CallRecording recording;
+	final boolean recorded;
+
+	@Nullable RunRecord record;
 
 	/**
 	 * The lock of the tick or interval, {@code null} where none is asked for.
@@ -94,8 +99,7 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission {
 		this.request = request;
 		this.scope = scope;
 		this.deadline = deadline;
-		boolean recorded = request.isRecorded() || request.detail(RequestDetail.Recorded.class) != null;
-		this.recording = recorded ? new CallRecording(resources, key, scope, request) : null;
+		this.recorded = request.isRecorded() || request.detail(RequestDetail.Recorded.class) != null;
 		boolean remembered = request.memory() != null || request.detail(RequestDetail.Interval.class) != null;
 		this.tickLock = remembered ? resources.tick(key, request) : null;
 	}
@@ -138,8 +142,8 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission {
 		boolean admitted = false;
 		try {
 			this.outcome = takeTick();
-			if (askLedger && this.outcome == LockOutcome.EXECUTED && this.recording != null) {
-				this.outcome = this.recording.precheck();
+			if (askLedger && this.outcome == LockOutcome.EXECUTED && this.recorded) {
+				this.outcome = precheck();
 			}
 			admitted = this.outcome == LockOutcome.EXECUTED;
 		}
@@ -148,6 +152,22 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission {
 				close();
 			}
 		}
+	}
+
+	/**
+	 * Ask the ledger before the lock is taken, unless that would be in a transaction of
+	 * the caller.
+	 */
+	private LockOutcome precheck() {
+		RunRecord record = record();
+		return TransactionSynchronizationManager.isActualTransactionActive() ? LockOutcome.EXECUTED : record.precheck();
+	}
+
+	private RunRecord record() {
+		RunRecord record = (this.record != null) ? this.record
+				: this.resources.record(this.key, this.scope, this.request);
+		this.record = record;
+		return record;
 	}
 
 	/**
@@ -218,7 +238,7 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission {
 
 	@Override
 	public final @Nullable String keptResult() {
-		return (this.recording != null && this.outcome == LockOutcome.ALREADY_RAN) ? this.recording.keptResult() : null;
+		return (this.record != null && this.outcome == LockOutcome.ALREADY_RAN) ? this.record.keptResult() : null;
 	}
 
 	@Override
@@ -321,7 +341,7 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission {
 			LockCallback<T, X> action) throws X;
 
 	final RunRecord.Boundary boundary() {
-		return this.resources.coverage().boundary(this.key, this.scope, this.recording != null);
+		return this.resources.coverage().boundary(this.key, this.scope, this.recorded);
 	}
 
 	/**
@@ -345,8 +365,8 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission {
 	final void failed(Hold hold, Throwable failure) {
 		hold.thrown(failure);
 		deferInterruptUntilClosed();
-		if (!noteFailure(failure) && this.recording != null) {
-			this.recording.fail(failure, this.hold);
+		if (!noteFailure(failure) && this.record != null) {
+			this.record.fail(failure);
 		}
 	}
 
@@ -367,9 +387,8 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission {
 	 */
 	final <T extends @Nullable Object, X extends Exception> @Nullable T run(Hold hold, RunRecord.Boundary boundary,
 			LockCallback<T, X> action) throws X {
-		RunRecord record = null;
-		if (this.recording != null) {
-			record = this.recording.record();
+		RunRecord record = this.recorded ? record() : null;
+		if (record != null) {
 			this.outcome = record.begin(boundary, hold);
 			if (this.outcome != LockOutcome.EXECUTED) {
 				return null;

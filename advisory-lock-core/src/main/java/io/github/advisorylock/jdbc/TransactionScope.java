@@ -159,7 +159,7 @@ final class TransactionScope {
 
 		@Override
 		Hold newHold() {
-			LockSession session = (this.recording != null) ? TransactionScope.this.resources.session() : null;
+			LockSession session = this.recorded ? TransactionScope.this.resources.session() : null;
 			return new Hold.InTransaction(this.key, this.request.mode(), this.request.permits(),
 					TransactionScope.this.resources.ticker(), TransactionWatch::confirm,
 					(session != null) ? session::sideConnection : null);
@@ -234,15 +234,15 @@ final class TransactionScope {
 				deferInterruptUntilClosed();
 				noteFailure(ex);
 				hold.beginCompletion();
-				if (transaction != null && !transaction.isCompleted() && this.recording != null) {
-					this.recording.failWhileHeld(ex, hold);
+				if (transaction != null && !transaction.isCompleted() && this.record != null) {
+					this.record.failWhileHeld(ex);
 				}
 				rollback(manager, transaction, ex);
 				if (this.end != null) {
 					this.end.decide(false);
 				}
-				if (this.recording != null && (this.end == null || this.end.isUndone())) {
-					this.recording.fail(ex, hold);
+				if (this.record != null && (this.end == null || this.end.isUndone())) {
+					this.record.fail(ex);
 				}
 				throw ex;
 			}

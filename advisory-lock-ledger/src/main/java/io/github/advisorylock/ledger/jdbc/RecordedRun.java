@@ -353,18 +353,27 @@ final class RecordedRun implements RunRecord {
 		}
 	}
 
+	/**
+	 * Return what the history tells of a run that was told to end: why, rather than what
+	 * the run made of that.
+	 */
+	private Throwable reason(Throwable failure) {
+		return (this.hold != null && this.hold.isRevoked() && !(failure instanceof LockLostException))
+				? this.hold.lostException().initCause(failure) : failure;
+	}
+
 	@Override
 	public void failWhileHeld(Throwable failure) {
 		judge(failure);
-		if (hasBegun() && this.failureMatters) {
+		if (this.decision != null && this.failureMatters) {
 			Hold.SideConnection side = (this.hold != null) ? this.hold.sideConnection() : null;
 			try {
 				if (this.boundary == Boundary.OWN_TRANSACTION) {
-					this.runs.failInside(ending(), failure);
+					this.runs.failInside(ending(), reason(failure));
 					this.failed = true;
 				}
 				else if (side != null) {
-					this.runs.failAside(side, ending(), failure);
+					this.runs.failAside(side, ending(), reason(failure));
 					this.failed = true;
 				}
 			}
@@ -378,7 +387,7 @@ final class RecordedRun implements RunRecord {
 	@Override
 	public void fail(Throwable failure) {
 		this.durable = true;
-		if (!hasBegun() || this.failed) {
+		if (this.decision == null || this.failed) {
 			return;
 		}
 		judge(failure);
@@ -387,7 +396,7 @@ final class RecordedRun implements RunRecord {
 			this.runs.note(this.name);
 		}
 		try {
-			this.runs.fail(ending(), failure, this.boundary == Boundary.CALLERS_TRANSACTION);
+			this.runs.fail(ending(), reason(failure), this.boundary == Boundary.CALLERS_TRANSACTION);
 		}
 		catch (RuntimeException | Error ex) {
 			failure.addSuppressed(ex);
@@ -445,10 +454,6 @@ final class RecordedRun implements RunRecord {
 	private MapSqlParameterSource ending() {
 		return this.parameters.addValue("hangStack", this.hangStack, Types.VARCHAR)
 			.addValue("nextAt", this.runs.next(this.name, this.parameters), Types.TIMESTAMP_WITH_TIMEZONE);
-	}
-
-	private boolean hasBegun() {
-		return this.decision != null;
 	}
 
 }
