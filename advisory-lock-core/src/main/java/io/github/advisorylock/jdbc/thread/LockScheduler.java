@@ -19,14 +19,13 @@ package io.github.advisorylock.jdbc.thread;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.HashSet;
-import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executor;
 import java.util.concurrent.Future;
 import java.util.concurrent.FutureTask;
+import java.util.concurrent.LinkedTransferQueue;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
@@ -36,7 +35,6 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
 
 import io.github.advisorylock.LockInstance;
@@ -89,12 +87,15 @@ public final class LockScheduler implements Executor, AutoCloseable {
 	}
 
 	/**
-	 * Create a scheduler for tasks that may wait, and are done one after the other.
+	 * Create a scheduler for tasks that may wait, and are done one after the other, in
+	 * order: one that hangs holds up its successors here, and nothing else.
 	 * @param threads has the workers
 	 * @return the scheduler
 	 */
 	public static LockScheduler inTurn(Threads threads) {
-		return new LockScheduler(threads, new SerialExecutor(threads.workers()), true);
+		Executor worker = threads.worker();
+		return new LockScheduler(threads,
+				(task) -> worker.execute(new SafeTask("A task of the advisory locks failed", task)), true);
 	}
 
 	/**
@@ -234,58 +235,6 @@ public final class LockScheduler implements Executor, AutoCloseable {
 	}
 
 	/**
-	 * Does one task after the other, in order, on whichever worker is free: a task that
-	 * hangs holds up its successors here, and nothing else. Needs no thread while there
-	 * is nothing to do.
-	 */
-	private static final class SerialExecutor implements Executor {
-
-		private final Queue<SafeTask> tasks = new ConcurrentLinkedQueue<>();
-
-		/**
-		 * Set by workers only: a caller may end anywhere, as its stack may be full.
-		 */
-		private final AtomicBoolean working = new AtomicBoolean();
-
-		private final Executor workers;
-
-		private SerialExecutor(Executor workers) {
-			this.workers = workers;
-		}
-
-		@Override
-		public void execute(Runnable task) {
-			SafeTask safe = new SafeTask("A task of the advisory locks failed", task);
-			this.tasks.add(safe);
-			if (!this.working.get()) {
-				try {
-					this.workers.execute(this::work);
-				}
-				catch (Throwable ex) {
-					this.tasks.remove(safe);
-					throw ex;
-				}
-			}
-		}
-
-		private void work() {
-			while (!this.tasks.isEmpty() && this.working.compareAndSet(false, true)) {
-				try {
-					for (SafeTask task = this.tasks.poll(); task != null; task = this.tasks.poll()) {
-						task.run();
-						// the next task must not see the interrupt of this one
-						Thread.interrupted();
-					}
-				}
-				finally {
-					this.working.set(false);
-				}
-			}
-		}
-
-	}
-
-	/**
 	 * The threads of the library for one application: a timer, workers, and those that
 	 * have a name of their own. They have its class loader, which finds the driver and
 	 * the classes of those who are called back: theirs and that of whoever opens a
@@ -297,6 +246,8 @@ public final class LockScheduler implements Executor, AutoCloseable {
 	 * clock of the application, too, and knows which instance of it this is.
 	 */
 	public static class Threads {
+
+		private static final String WORKER = "advisory-lock-worker";
 
 		private static final long KEEP_ALIVE_MILLIS = 500;
 
@@ -345,7 +296,7 @@ public final class LockScheduler implements Executor, AutoCloseable {
 			this.timer.allowCoreThreadTimeOut(true);
 			this.timer.setRemoveOnCancelPolicy(true);
 			this.workers = new ThreadPoolExecutor(0, Integer.MAX_VALUE, KEEP_ALIVE_MILLIS, TimeUnit.MILLISECONDS,
-					new SynchronousQueue<>(), named("advisory-lock-worker"));
+					new SynchronousQueue<>(), named(WORKER));
 		}
 
 		/**
@@ -387,6 +338,18 @@ public final class LockScheduler implements Executor, AutoCloseable {
 		 */
 		public Executor workers() {
 			return this.workers;
+		}
+
+		/**
+		 * Return what has one thread for all tasks. Its queue needs no lock: whoever adds
+		 * a task may end anywhere, as its stack may be full.
+		 * @return a worker
+		 */
+		protected Executor worker() {
+			ThreadPoolExecutor worker = new ThreadPoolExecutor(1, 1, KEEP_ALIVE_MILLIS, TimeUnit.MILLISECONDS,
+					new LinkedTransferQueue<>(), named(WORKER));
+			worker.allowCoreThreadTimeOut(true);
+			return worker;
 		}
 
 		/**

@@ -93,6 +93,11 @@ public final class SimulatedThreads extends LockScheduler.Threads {
 	}
 
 	@Override
+	protected Executor worker() {
+		return this.soon;
+	}
+
+	@Override
 	public ThreadFactory named(String name) {
 		return (task) -> new Thread(task, name) {
 
