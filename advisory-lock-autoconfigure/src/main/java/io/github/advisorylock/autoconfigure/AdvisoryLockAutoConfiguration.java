@@ -16,8 +16,6 @@
 
 package io.github.advisorylock.autoconfigure;
 
-import java.util.function.Supplier;
-
 import io.github.advisorylock.AdvisoryLockKeyFactory;
 import io.github.advisorylock.AdvisoryLockOperations;
 import io.github.advisorylock.LeaderElection;
@@ -25,46 +23,30 @@ import io.github.advisorylock.LockInstance;
 import io.github.advisorylock.annotation.AnnotatedMethods;
 import io.github.advisorylock.annotation.SingleRunnerAnnotationBeanPostProcessor;
 import io.github.advisorylock.annotation.SingleRunnerSettings;
-import io.github.advisorylock.connection.PooledConnectionPreparation;
-import io.github.advisorylock.interceptor.PlannedTimeScheduler;
 import io.github.advisorylock.interceptor.SingleRunnerObserver;
-import io.github.advisorylock.interceptor.SingleRunnerOperation;
-import io.github.advisorylock.interceptor.UnguardedLockOperations;
 import io.github.advisorylock.jdbc.thread.LockScheduler;
 import io.github.advisorylock.leader.LeaderOnlyMethods;
-import io.github.advisorylock.leader.UnguardedLeaderElection;
 import io.github.advisorylock.result.JacksonResultFormat;
 import org.apache.commons.logging.LogFactory;
 
-import org.springframework.aop.framework.autoproxy.AutoProxyUtils;
 import org.springframework.beans.factory.BeanFactory;
-import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.beans.factory.config.BeanFactoryPostProcessor;
-import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
-import org.springframework.beans.factory.support.AbstractBeanDefinition;
-import org.springframework.beans.factory.support.InstanceSupplier;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
-import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
-import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.SearchStrategy;
-import org.springframework.boot.context.properties.ConfigurationPropertiesBindHandlerAdvisor;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceTransactionManagerAutoConfiguration;
-import org.springframework.context.ApplicationContext;
+import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Import;
 import org.springframework.context.annotation.Lazy;
 import org.springframework.context.annotation.Role;
-import org.springframework.core.PriorityOrdered;
 import org.springframework.core.env.Environment;
 import org.springframework.scheduling.TaskScheduler;
-import org.springframework.scheduling.annotation.SchedulingConfigurer;
-import org.springframework.scheduling.config.ScheduledTaskRegistrar;
 import org.springframework.util.ClassUtils;
 
 /**
@@ -80,13 +62,10 @@ import org.springframework.util.ClassUtils;
 @AutoConfiguration(after = { DataSourceAutoConfiguration.class, DataSourceTransactionManagerAutoConfiguration.class },
 		afterName = "org.springframework.boot.hibernate.autoconfigure.HibernateJpaAutoConfiguration")
 @EnableConfigurationProperties(AdvisoryLockProperties.class)
-@Import({ LockDatabaseConfiguration.class, DoctorConfiguration.class, SwitchedOffConfiguration.class })
+@Import({ LockDatabaseConfiguration.class, SwitchedOffConfiguration.class })
 public final class AdvisoryLockAutoConfiguration {
 
-	private static final String OWN = ClassUtils.getPackageName(AdvisoryLockAutoConfiguration.class) + ".";
-
-	private static final boolean JACKSON_PRESENT = ClassUtils.isPresent("tools.jackson.databind.json.JsonMapper",
-			AdvisoryLockAutoConfiguration.class.getClassLoader());
+	private static final String JACKSON = "tools.jackson.databind.json.JsonMapper";
 
 	@Bean
 	@ConditionalOnMissingBean
@@ -111,7 +90,8 @@ public final class AdvisoryLockAutoConfiguration {
 	static SingleRunnerSettings advisoryLockSettings(AdvisoryLockProperties properties,
 			AdvisoryLockKeyFactory keyFactory, Environment environment, BeanFactory beanFactory) {
 		return properties.toSettings(keyFactory, environment, new JobOverrides(environment)::of,
-				(type) -> JACKSON_PRESENT ? JacksonResultFormat.of(beanFactory, type) : null);
+				(type) -> ClassUtils.isPresent(JACKSON, AdvisoryLockAutoConfiguration.class.getClassLoader())
+						? JacksonResultFormat.of(beanFactory, type) : null);
 	}
 
 	/**
@@ -122,81 +102,17 @@ public final class AdvisoryLockAutoConfiguration {
 	@ConditionalOnMissingBean(search = SearchStrategy.CURRENT)
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
 	static SingleRunnerAnnotationBeanPostProcessor advisoryLockSingleRunnerPostProcessor(
-			ObjectProvider<SingleRunnerSettings> settings, ObjectProvider<AdvisoryLockOperations> operations,
-			ObjectProvider<SingleRunnerObserver> observers, ApplicationContext applicationContext,
-			ObjectProvider<AnnotatedMethods> others, ConfigurableListableBeanFactory beanFactory) {
-		return new SingleRunnerAnnotationBeanPostProcessor(settings::getObject, beanFactory::resolveEmbeddedValue,
-				operations::getObject, observers::getIfAvailable, applicationContext, others.stream().toList());
+			ConfigurableApplicationContext context) {
+		ConfigurableListableBeanFactory beans = context.getBeanFactory();
+		return new SingleRunnerAnnotationBeanPostProcessor(() -> beans.getBean(SingleRunnerSettings.class),
+				beans::resolveEmbeddedValue, () -> beans.getBean(AdvisoryLockOperations.class),
+				beans.getBeanProvider(SingleRunnerObserver.class)::getIfAvailable, context,
+				beans.getBeanProvider(AnnotatedMethods.class).stream().toList());
 	}
 
-	/**
-	 * Has no order, so that it comes after all post-processors that have one.
-	 */
 	@Bean
-	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-	static BeanPostProcessor advisoryLockSingleRunnerAdviceArrangement(
-			SingleRunnerAnnotationBeanPostProcessor postProcessor) {
-		return postProcessor.arrangement();
-	}
-
-	/**
-	 * Spring asks the configurers of each context for its own scheduled methods: this one
-	 * first, and last of all, as it is among those that are no definitions.
-	 */
-	@Bean
-	static BeanFactoryPostProcessor advisoryLockPlannedTimes(Environment environment) {
-		return (beanFactory) -> {
-			leaveUnread(beanFactory, environment);
-			ConfigurationPropertiesBindHandlerAdvisor timeUnits = (handler) -> new TimeUnitStartupCheck(handler,
-					environment);
-			beanFactory.registerSingleton("advisoryLockTimeUnitStartupCheck", timeUnits);
-			SchedulingConfigurer configurer = PlannedTimeScheduler.configurer((method, targetClass) -> {
-				SingleRunnerOperation operation = beanFactory.getBean(SingleRunnerAnnotationBeanPostProcessor.class)
-					.planned(method, targetClass);
-				if (operation != null) {
-					LockDatabaseConfiguration.openAhead(beanFactory, operation);
-				}
-				return operation;
-			}, () -> LockDatabaseConfiguration.spread(beanFactory));
-			beanFactory.registerSingleton("advisoryLockPlannedTimesFirst", new FirstSchedulingConfigurer(configurer));
-			beanFactory.registerSingleton("advisoryLockPlannedTimesLast", configurer);
-		};
-	}
-
-	/**
-	 * Has nothing read at the start that says nothing: properties where none is set, and
-	 * the methods of our beans, among which Spring looks for listeners and would load
-	 * what they take and return.
-	 */
-	private static void leaveUnread(ConfigurableListableBeanFactory beanFactory, Environment environment) {
-		for (String name : beanFactory.getBeanDefinitionNames()) {
-			BeanDefinition definition = beanFactory.getBeanDefinition(name);
-			String type = definition.getBeanClassName();
-			if (definition instanceof AbstractBeanDefinition properties
-					&& AdvisoryLockProperties.class.getName().equals(type)) {
-				Supplier<?> bound = properties.getInstanceSupplier();
-				// what its build has made of the application needs the bean that it makes
-				if (bound != null && !(bound instanceof InstanceSupplier<?>)) {
-					properties.setInstanceSupplier(() -> AdvisoryLockProperties.isAnySet(environment) ? bound.get()
-							: AdvisoryLockProperties.NONE_SET);
-				}
-			}
-			String maker = (definition.getFactoryBeanName() != null) ? definition.getFactoryBeanName() : type;
-			if (maker != null && maker.startsWith(OWN) && (name.startsWith("advisoryLock") || name.startsWith(OWN))) {
-				definition.setAttribute(AutoProxyUtils.ORIGINAL_TARGET_CLASS_ATTRIBUTE, Object.class);
-			}
-		}
-	}
-
-	/**
-	 * Has connections of a pool prepared when they are opened.
-	 */
-	@Bean
-	@ConditionalOnBooleanProperty(name = "advisory-lock.enabled", matchIfMissing = true)
-	@ConditionalOnClass(name = "com.zaxxer.hikari.HikariDataSource")
-	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-	static PooledConnectionPreparation advisoryLockPooledConnectionPreparation(Environment environment) {
-		return new PooledConnectionPreparation(() -> AdvisoryLockProperties.Session.of(environment).toSettings());
+	static BeanFactoryPostProcessor advisoryLockContainerPreparation(Environment environment) {
+		return new ContainerPreparation(environment);
 	}
 
 	/**
@@ -211,52 +127,13 @@ public final class AdvisoryLockAutoConfiguration {
 	}
 
 	/**
-	 * Takes no locks, because the application said so.
-	 */
-	@Bean
-	@ConditionalOnBooleanProperty(name = "advisory-lock.enabled", havingValue = false)
-	@ConditionalOnMissingBean(AdvisoryLockOperations.class)
-	UnguardedLockOperations advisoryLockOperations(SingleRunnerSettings settings) {
-		return new UnguardedLockOperations(settings.namespace(), settings.keyFactory());
-	}
-
-	/**
-	 * Holds no elections, because the application said so.
-	 */
-	@Bean
-	@ConditionalOnBooleanProperty(name = "advisory-lock.enabled", havingValue = false)
-	@ConditionalOnMissingBean(LeaderElection.class)
-	LeaderElection advisoryLockLeaderElection() {
-		return new UnguardedLeaderElection();
-	}
-
-	/**
 	 * As what finds methods, a context has its own even if its parent has one.
 	 */
 	@Bean
-	@ConditionalOnMissingBean(search = SearchStrategy.CURRENT)
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-	static LeaderOnlyMethods advisoryLockLeaderOnlyMethods(ObjectProvider<LeaderElection> election,
-			ObjectProvider<TaskScheduler> schedulers, ConfigurableListableBeanFactory beanFactory) {
-		return new LeaderOnlyMethods(election, schedulers, beanFactory);
-	}
-
-	/**
-	 * Is asked before those that have a lower precedence, or none.
-	 */
-	private record FirstSchedulingConfigurer(
-			SchedulingConfigurer configurer) implements SchedulingConfigurer, PriorityOrdered {
-
-		@Override
-		public void configureTasks(ScheduledTaskRegistrar registrar) {
-			this.configurer.configureTasks(registrar);
-		}
-
-		@Override
-		public int getOrder() {
-			return HIGHEST_PRECEDENCE;
-		}
-
+	static LeaderOnlyMethods advisoryLockLeaderOnlyMethods(ConfigurableListableBeanFactory beanFactory) {
+		return new LeaderOnlyMethods(beanFactory.getBeanProvider(LeaderElection.class),
+				beanFactory.getBeanProvider(TaskScheduler.class), beanFactory);
 	}
 
 }

@@ -74,8 +74,7 @@ import org.springframework.core.ResolvableType;
 @Lazy
 @AutoConfiguration(after = AdvisoryLockAutoConfiguration.class)
 @ConditionalOnClass(PostgresAdvisoryLockLedger.class)
-@ConditionalOnBooleanProperty(name = "advisory-lock.enabled", matchIfMissing = true)
-@ConditionalOnBooleanProperty(name = "advisory-lock.ledger.enabled", matchIfMissing = true)
+@ConditionalOnBooleanProperty(name = { "advisory-lock.enabled", "advisory-lock.ledger.enabled" }, matchIfMissing = true)
 @ConditionalOnBean(DataSource.class)
 public final class AdvisoryLockLedgerAutoConfiguration {
 

@@ -19,6 +19,7 @@ package io.github.advisorylock.autoconfigure;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
+import java.util.function.Function;
 
 import io.github.advisorylock.doctor.DoctorCheck;
 import io.github.advisorylock.doctor.DoctorCheck.Severity;
@@ -109,7 +110,8 @@ record DoctorProperties(@DefaultValue("fail") Severity notPostgresql, @DefaultVa
 		@DefaultValue("warn") Severity selfInvocation, @DefaultValue("fail") Severity springBatch,
 		@DefaultValue("warn") Severity otherAdvice, @DefaultValue("warn") Severity schedulerLock,
 		@DefaultValue("warn") Severity oneTenant, @DefaultValue("off") Severity unguardedScheduled,
-		@DefaultValue List<String> everyInstance, @DefaultValue("10m") Duration longHold) {
+		@DefaultValue List<String> everyInstance,
+		@DefaultValue("10m") Duration longHold) implements Function<DoctorCheck, Severity> {
 
 	static final DoctorProperties NONE_SET = new DoctorProperties(Severity.FAIL, Severity.FAIL, Severity.FAIL,
 			Severity.FAIL, Severity.FAIL, Severity.WARN, Severity.WARN, Severity.FAIL, Severity.FAIL, Severity.WARN,
@@ -118,7 +120,7 @@ record DoctorProperties(@DefaultValue("fail") Severity notPostgresql, @DefaultVa
 			Severity.WARN, Severity.WARN, Severity.WARN, Severity.OFF, List.of(), Duration.ofMinutes(10));
 
 	List<DoctorCheck> switchedOff() {
-		return Arrays.stream(DoctorCheck.values()).filter((check) -> of(check) == Severity.OFF).toList();
+		return Arrays.stream(DoctorCheck.values()).filter((check) -> apply(check) == Severity.OFF).toList();
 	}
 
 	Duration checkedLongHold() {
@@ -129,7 +131,8 @@ record DoctorProperties(@DefaultValue("fail") Severity notPostgresql, @DefaultVa
 		return this.longHold;
 	}
 
-	Severity of(DoctorCheck check) {
+	@Override
+	public Severity apply(DoctorCheck check) {
 		return switch (check) {
 			case NOT_POSTGRESQL -> this.notPostgresql;
 			case LOOK_ALIKE -> this.lookAlike;

@@ -58,11 +58,6 @@ final class JobOverrides {
 
 	private static final ConfigurationPropertyName JOBS = ConfigurationPropertyName.of("advisory-lock.jobs");
 
-	private static final List<String> SETTINGS = Arrays.stream(Job.class.getRecordComponents())
-		.map(RecordComponent::getName)
-		.map(DataObjectPropertyName::toDashedForm)
-		.toList();
-
 	private final List<ConfigurationPropertySource> sources;
 
 	private final PropertySourcesPlaceholdersResolver placeholders;
@@ -114,8 +109,12 @@ final class JobOverrides {
 		if (this.sources.isEmpty()) {
 			return;
 		}
+		List<String> settings = Arrays.stream(Job.class.getRecordComponents())
+			.map(RecordComponent::getName)
+			.map(DataObjectPropertyName::toDashedForm)
+			.toList();
 		Set<ConfigurationPropertyName> known = keys.stream()
-			.flatMap((key) -> SETTINGS.stream().flatMap((setting) -> names(key, setting)))
+			.flatMap((key) -> settings.stream().flatMap((setting) -> names(key, setting)))
 			.collect(Collectors.toSet());
 		for (ConfigurationPropertySource source : this.sources) {
 			if (source instanceof IterableConfigurationPropertySource iterable) {
@@ -124,7 +123,7 @@ final class JobOverrides {
 					.forEach((name) -> logger.warn(AdvisoryLockKey
 						.printable("'" + name + "' (" + Origin.from(source.getConfigurationProperty(name))
 								+ ") has no effect: no method has that key, or a key no such setting; the keys are "
-								+ new TreeSet<>(keys) + ", the settings " + SETTINGS)));
+								+ new TreeSet<>(keys) + ", the settings " + settings)));
 			}
 		}
 	}

@@ -21,7 +21,6 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.function.Supplier;
 
 import io.github.advisorylock.AdvisoryLockOperations;
 import io.github.advisorylock.LockScope;
@@ -40,7 +39,6 @@ import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.context.SmartLifecycle;
 import org.springframework.core.env.Environment;
 import org.springframework.util.ClassUtils;
-import org.springframework.util.function.SingletonSupplier;
 
 /**
  * Makes sure, once all beans are there, that annotated methods have got what they need
@@ -55,13 +53,6 @@ final class SingleRunnerStartupCheck implements SmartInitializingSingleton {
 
 	private final SingleRunnerAnnotationBeanPostProcessor postProcessor;
 
-	/**
-	 * Asked for each method, where looking for a bean would be most of the work.
-	 */
-	private final Supplier<@Nullable LockDatabases> databases;
-
-	private final TransactionStartupCheck transactions;
-
 	private final ConfigurableListableBeanFactory beans;
 
 	private final Environment environment;
@@ -71,9 +62,6 @@ final class SingleRunnerStartupCheck implements SmartInitializingSingleton {
 	SingleRunnerStartupCheck(SingleRunnerAnnotationBeanPostProcessor postProcessor,
 			ConfigurableListableBeanFactory beans, Environment environment) {
 		this.postProcessor = postProcessor;
-		this.databases = SingletonSupplier.ofNullable(() -> provided(LockDatabases.class));
-		this.transactions = new TransactionStartupCheck(
-				SingletonSupplier.ofNullable(() -> provided(TransactionManagers.class)));
 		this.beans = beans;
 		this.environment = environment;
 	}
@@ -93,17 +81,31 @@ final class SingleRunnerStartupCheck implements SmartInitializingSingleton {
 		}
 		boolean used = usesLocks(methods)
 				|| (configured && namesDatabase(this.beans.getBean(AdvisoryLockProperties.class)));
-		LockDatabases databases = used ? this.databases.get() : null;
+		LockDatabases databases = used ? provided(LockDatabases.class) : null;
 		if (databases != null) {
 			begin(databases);
-			for (LockStartup startup : own(LockStartup.class)) {
+		}
+		if (used || configured || this.beans.getBeanNamesForType(LockUse.class, true, false).length > 0) {
+			look(databases, this.beans.getBean(AdvisoryLockProperties.class));
+		}
+		this.started = true;
+	}
+
+	/**
+	 * Look at the application once everything has begun.
+	 */
+	private void look(@Nullable LockDatabases databases, AdvisoryLockProperties properties) {
+		DoctorStartupCheck doctors = new DoctorStartupCheck(this.beans, this.postProcessor, properties);
+		TransactionManagers managers = (databases != null) ? managers() : null;
+		if (databases != null && managers != null) {
+			doctors.examine(databases, managers);
+			for (LockStartup startup : own()) {
 				startup.check(databases);
 			}
 		}
-		if (used || configured || this.beans.getBeanNamesForType(LockUse.class, true, false).length > 0) {
-			own(ApplicationCheck.class).forEach(ApplicationCheck::check);
+		if (properties.enabled()) {
+			doctors.examine(this.environment);
 		}
-		this.started = true;
 	}
 
 	/**
@@ -131,7 +133,7 @@ final class SingleRunnerStartupCheck implements SmartInitializingSingleton {
 	}
 
 	private void begin(LockDatabases databases) {
-		for (LockStartup startup : own(LockStartup.class)) {
+		for (LockStartup startup : own()) {
 			startup.begin(databases, this::add);
 		}
 	}
@@ -152,14 +154,19 @@ final class SingleRunnerStartupCheck implements SmartInitializingSingleton {
 		return this.beans.getBeanProvider(type).getIfAvailable();
 	}
 
+	private @Nullable TransactionManagers managers() {
+		LockDatabaseParts parts = provided(LockDatabaseParts.class);
+		return (parts != null) ? parts.managers() : null;
+	}
+
 	/**
 	 * Those of a parent context have begun there. They come in the order of their
-	 * definitions: what chooses the databases, the doctor, then the features.
+	 * definitions: what chooses the databases, then the features.
 	 */
-	private <T> List<T> own(Class<T> type) {
-		List<T> own = new ArrayList<>();
-		for (String name : this.beans.getBeanNamesForType(type, true, false)) {
-			own.add(this.beans.getBean(name, type));
+	private List<LockStartup> own() {
+		List<LockStartup> own = new ArrayList<>();
+		for (String name : this.beans.getBeanNamesForType(LockStartup.class, true, false)) {
+			own.add(this.beans.getBean(name, LockStartup.class));
 		}
 		return own;
 	}
@@ -169,15 +176,15 @@ final class SingleRunnerStartupCheck implements SmartInitializingSingleton {
 		if (available == null) {
 			throw missingDataSource(methods.get(0));
 		}
-		if (available instanceof LockDatabases.Router) {
+		LockDatabases databases = (available instanceof LockDatabases.Router) ? provided(LockDatabases.class) : null;
+		TransactionManagers managers = (databases != null) ? managers() : null;
+		if (databases != null && managers != null) {
+			TransactionStartupCheck transactions = new TransactionStartupCheck(managers);
 			Map<List<String>, Place> places = new HashMap<>();
 			for (SingleRunnerMethod method : methods) {
-				LockDatabase database = check(method);
-				if (database != null) {
-					Place place = new Place(method, database);
-					List<String> key = List.of(method.namespace(), method.operation().keyTemplate());
-					checkSharedKey(place, places.computeIfAbsent(key, (none) -> place));
-				}
+				Place place = new Place(method, check(method, databases, transactions));
+				Place first = places.putIfAbsent(List.of(method.namespace(), method.operation().keyTemplate()), place);
+				checkSharedKey(place, (first != null) ? first : place);
 			}
 		}
 	}
@@ -208,20 +215,16 @@ final class SingleRunnerStartupCheck implements SmartInitializingSingleton {
 				: List.of();
 	}
 
-	private @Nullable LockDatabase check(SingleRunnerMethod method) {
-		LockDatabase database = findDatabase(method);
-		PostgresAdvisoryLockTemplate template = (database != null) ? database.template().get() : null;
-		if (database != null && template != null) {
-			checkScope(method, template, sessionProperties(database));
-			this.transactions.check(method, database);
+	private static LockDatabase check(SingleRunnerMethod method, LockDatabases databases,
+			TransactionStartupCheck transactions) {
+		LockDatabase database = find(method, databases);
+		PostgresAdvisoryLockTemplate template = database.template().get();
+		if (template != null) {
+			checkScope(method, template, databases.isDefault(database) ? SESSION_PROPERTIES
+					: "advisory-lock.databases." + database.name() + ".session", transactions);
+			transactions.check(method, database);
 		}
 		return database;
-	}
-
-	private String sessionProperties(LockDatabase database) {
-		LockDatabases databases = this.databases.get();
-		return (databases == null || databases.isDefault(database)) ? SESSION_PROPERTIES
-				: "advisory-lock.databases." + database.name() + ".session";
 	}
 
 	/**
@@ -243,26 +246,21 @@ final class SingleRunnerStartupCheck implements SmartInitializingSingleton {
 	/**
 	 * Find the database of the locks of a method, which is named by that if it is not the
 	 * default one.
-	 * @return the database, {@code null} where the application takes care of that itself
 	 */
-	private @Nullable LockDatabase findDatabase(SingleRunnerMethod method) {
-		LockDatabases databases = this.databases.get();
-		if (databases == null) {
-			return null;
-		}
+	private static LockDatabase find(SingleRunnerMethod method, LockDatabases databases) {
 		LockDatabase named = TransactionManagers.named(method,
 				(manager, said) -> said ? databases.of(manager) : databases.ofTransactions(manager));
 		return (named != null) ? named : databases.of(null);
 	}
 
-	private void checkScope(SingleRunnerMethod method, PostgresAdvisoryLockTemplate template,
-			String sessionProperties) {
+	private static void checkScope(SingleRunnerMethod method, PostgresAdvisoryLockTemplate template,
+			String sessionProperties, TransactionStartupCheck transactions) {
 		LockScope scope = method.operation().scope();
 		if (template.supports(scope)) {
 			checkMaxRun(method, template, sessionProperties);
 			return;
 		}
-		throw (scope == LockScope.TRANSACTION) ? this.transactions.missingManager(method)
+		throw (scope == LockScope.TRANSACTION) ? transactions.missingManager(method)
 				: missing(method,
 						"needs a connection of its own for attribute 'scope' SESSION, and the DataSource does "
 								+ "not tell its URL",

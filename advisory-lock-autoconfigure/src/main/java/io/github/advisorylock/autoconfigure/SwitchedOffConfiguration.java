@@ -18,8 +18,12 @@ package io.github.advisorylock.autoconfigure;
 
 import java.util.Map;
 
+import io.github.advisorylock.AdvisoryLockOperations;
+import io.github.advisorylock.LeaderElection;
 import io.github.advisorylock.LockInstance;
 import io.github.advisorylock.annotation.SingleRunnerSettings;
+import io.github.advisorylock.interceptor.UnguardedLockOperations;
+import io.github.advisorylock.leader.UnguardedLeaderElection;
 
 import org.springframework.boot.actuate.autoconfigure.endpoint.condition.ConditionalOnAvailableEndpoint;
 import org.springframework.boot.actuate.endpoint.Access;
@@ -33,15 +37,30 @@ import org.springframework.boot.health.contributor.Health;
 import org.springframework.boot.health.contributor.HealthIndicator;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Lazy;
 
 /**
- * Says where operators look that locks are switched off.
+ * Takes no locks and holds no elections, because the application said so, and says that
+ * where operators look.
  */
+@Lazy
 @Configuration(proxyBeanMethods = false)
 @ConditionalOnBooleanProperty(name = "advisory-lock.enabled", havingValue = false)
 class SwitchedOffConfiguration {
 
 	private static final String LOCKS = "switched off by 'advisory-lock.enabled': every instance runs every method";
+
+	@Bean
+	@ConditionalOnMissingBean(AdvisoryLockOperations.class)
+	UnguardedLockOperations advisoryLockOperations(SingleRunnerSettings settings) {
+		return new UnguardedLockOperations(settings.namespace(), settings.keyFactory());
+	}
+
+	@Bean
+	@ConditionalOnMissingBean(LeaderElection.class)
+	LeaderElection advisoryLockLeaderElection() {
+		return new UnguardedLeaderElection();
+	}
 
 	/**
 	 * In the place of the jobs.

@@ -18,7 +18,6 @@ package io.github.advisorylock.autoconfigure;
 
 import java.time.Duration;
 import java.util.List;
-import java.util.function.Supplier;
 
 import javax.sql.DataSource;
 
@@ -41,32 +40,27 @@ import org.springframework.transaction.support.AbstractPlatformTransactionManage
  * Makes sure that an annotated method gets the transaction that its lock is to live in,
  * as far as that is known without a database.
  */
-record TransactionStartupCheck(Supplier<@Nullable TransactionManagers> managers) {
+record TransactionStartupCheck(TransactionManagers managers) {
 
 	/**
 	 * Check a method.
 	 * @param database has its lock
 	 */
 	void check(SingleRunnerMethod method, LockDatabase database) {
-		TransactionManagers managers = this.managers.get();
-		if (managers == null) {
-			return;
-		}
-		PlatformTransactionManager manager = managerOf(method, database, managers);
+		PlatformTransactionManager manager = managerOf(method, database);
 		if (manager != null && method.operation().scope() == LockScope.TRANSACTION) {
-			checkDatabase(method, database, manager, managers);
-			checkConnection(method, manager, managers);
-			TransactionAttribute transactional = managers.transactionalOf(method);
+			checkDatabase(method, database, manager);
+			checkConnection(method, manager);
+			TransactionAttribute transactional = this.managers.transactionalOf(method);
 			if (transactional == null || transactional.getTimeout() == TransactionDefinition.TIMEOUT_DEFAULT) {
-				checkTimeout(method, manager, managers);
+				checkTimeout(method, manager);
 			}
 		}
 	}
 
-	private static @Nullable PlatformTransactionManager managerOf(SingleRunnerMethod method, LockDatabase database,
-			TransactionManagers managers) {
+	private @Nullable PlatformTransactionManager managerOf(SingleRunnerMethod method, LockDatabase database) {
 		try {
-			return managers.of(method, database);
+			return this.managers.of(method, database);
 		}
 		catch (AdvisoryLockConfigurationException ex) {
 			throw new InvalidSingleRunnerException(method.beanName(), method.method(),
@@ -77,13 +71,12 @@ record TransactionStartupCheck(Supplier<@Nullable TransactionManagers> managers)
 	/**
 	 * A lock can't live in a transaction of another database than its own.
 	 */
-	private static void checkDatabase(SingleRunnerMethod method, LockDatabase database,
-			PlatformTransactionManager manager, TransactionManagers managers) {
-		DataSource dataSource = managers.dataSourceOf(manager);
+	private void checkDatabase(SingleRunnerMethod method, LockDatabase database, PlatformTransactionManager manager) {
+		DataSource dataSource = this.managers.dataSourceOf(manager);
 		if (dataSource != null && !database.isOn(dataSource)) {
 			throw invalid(method,
 					"has its lock in the database of transaction manager '" + database.name()
-							+ "', and its @Transactional begins transactions of '" + managers.nameOf(manager)
+							+ "', and its @Transactional begins transactions of '" + this.managers.nameOf(manager)
 							+ "', which is another one: attributes 'transactionManager' contradict each other",
 					"Name the same transaction manager in both, as in @Transactional(\"" + database.name()
 							+ "\"), or set 'scope' to SESSION.");
@@ -93,12 +86,11 @@ record TransactionStartupCheck(Supplier<@Nullable TransactionManagers> managers)
 	/**
 	 * A lock goes with the connection of its transaction.
 	 */
-	private static void checkConnection(SingleRunnerMethod method, PlatformTransactionManager manager,
-			TransactionManagers managers) {
-		if (managers.releaseEarly(manager)) {
+	private void checkConnection(SingleRunnerMethod method, PlatformTransactionManager manager) {
+		if (this.managers.releaseEarly(manager)) {
 			throw invalid(method,
 					"would lose its lock while it runs: Hibernate gives the connection of a transaction of '"
-							+ managers.nameOf(manager) + "' back before that ends",
+							+ this.managers.nameOf(manager) + "' back before that ends",
 					"Remove the property 'hibernate.connection.handling_mode', or set 'scope' to SESSION.");
 		}
 	}
@@ -106,8 +98,7 @@ record TransactionStartupCheck(Supplier<@Nullable TransactionManagers> managers)
 	/**
 	 * The wait for a lock is a part of its transaction, however long that may last.
 	 */
-	private static void checkTimeout(SingleRunnerMethod method, PlatformTransactionManager manager,
-			TransactionManagers managers) {
+	private void checkTimeout(SingleRunnerMethod method, PlatformTransactionManager manager) {
 		int seconds = (manager instanceof AbstractPlatformTransactionManager known) ? known.getDefaultTimeout()
 				: TransactionDefinition.TIMEOUT_DEFAULT;
 		Duration timeout = Duration.ofSeconds(seconds);
@@ -116,7 +107,7 @@ record TransactionStartupCheck(Supplier<@Nullable TransactionManagers> managers)
 			throw invalid(method,
 					"waits for its lock for " + waitFor + " inside its transaction, which times out after " + timeout
 							+ " by 'spring.transaction.default-timeout', the default of transaction manager '"
-							+ managers.nameOf(manager) + "'" + source(method),
+							+ this.managers.nameOf(manager) + "'" + source(method),
 					"Set 'waitFor' to less than that, or 'timeout' of its @Transactional to more than 'waitFor', or "
 							+ "'scope' to SESSION, which locks before the transaction begins.");
 		}
@@ -135,9 +126,8 @@ record TransactionStartupCheck(Supplier<@Nullable TransactionManagers> managers)
 	 * Return what to say of a method whose transactions nothing begins.
 	 */
 	InvalidSingleRunnerException missingManager(SingleRunnerMethod method) {
-		TransactionManagers managers = this.managers.get();
-		List<String> reactive = (managers != null) ? managers.reactiveNames() : List.of();
-		if (managers != null && managers.names().isEmpty() && !reactive.isEmpty()) {
+		List<String> reactive = this.managers.reactiveNames();
+		if (this.managers.names().isEmpty() && !reactive.isEmpty()) {
 			return invalid(method,
 					"needs a transaction manager for attribute 'scope' TRANSACTION, and there is none: Spring Boot makes "
 							+ "none beside the reactive one of bean '" + reactive.get(0) + "'",

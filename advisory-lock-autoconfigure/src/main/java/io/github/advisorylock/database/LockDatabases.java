@@ -17,10 +17,12 @@
 package io.github.advisorylock.database;
 
 import java.util.ArrayList;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Stream;
 
@@ -75,8 +77,12 @@ public final class LockDatabases implements DisposableBean {
 		this.defaultDatabase = defaultDatabase;
 		this.managers = managers;
 		this.all = new ArrayList<>(List.of(defaultDatabase));
-		Stream.concat(preferred.stream().filter(managers.names()::contains), managers.names().stream())
-			.forEach((name) -> add(name, maker));
+		Set<String> names = new LinkedHashSet<>(preferred);
+		names.retainAll(managers.names());
+		names.addAll(managers.names());
+		for (String name : names) {
+			add(name, maker);
+		}
 	}
 
 	private void add(String name, Maker maker) {
@@ -187,10 +193,12 @@ public final class LockDatabases implements DisposableBean {
 	}
 
 	private LockDatabase on(@Nullable DataSource dataSource) {
-		return this.all.stream()
-			.filter((database) -> dataSource != null && database.isOn(dataSource))
-			.findFirst()
-			.orElse(this.defaultDatabase);
+		for (LockDatabase database : this.all) {
+			if (dataSource != null && database.isOn(dataSource)) {
+				return database;
+			}
+		}
+		return this.defaultDatabase;
 	}
 
 	@Override

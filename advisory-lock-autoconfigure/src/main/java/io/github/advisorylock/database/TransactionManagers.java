@@ -270,9 +270,12 @@ public final class TransactionManagers {
 	 * @return the name, {@code default} if it is not known
 	 */
 	public String nameOf(@Nullable PlatformTransactionManager manager) {
-		return all().filter((bean) -> manager != null && this.beanFactory.getBean(bean) == manager)
-			.findFirst()
-			.orElse("default");
+		for (String bean : (manager != null) ? names() : List.<String>of()) {
+			if (this.beanFactory.getBean(bean) == manager) {
+				return bean;
+			}
+		}
+		return "default";
 	}
 
 	/**
@@ -296,7 +299,7 @@ public final class TransactionManagers {
 	 * @return {@code true} if its entity manager factory has tenants
 	 */
 	public boolean haveTenants(PlatformTransactionManager manager) {
-		return optionsOf(manager, TENANTS).anyMatch((value) -> !Boolean.FALSE.equals(value));
+		return !List.of(false).containsAll(optionsOf(manager, TENANTS));
 	}
 
 	/**
@@ -306,20 +309,20 @@ public final class TransactionManagers {
 	 * @return {@code true} if Hibernate is told to release connections early
 	 */
 	public boolean releaseEarly(PlatformTransactionManager manager) {
-		return optionsOf(manager, CONNECTIONS).map(Object::toString)
-			.anyMatch(
-					(mode) -> mode.contains("RELEASE_AFTER_STATEMENT") || mode.contains("RELEASE_BEFORE_TRANSACTION"));
+		String mode = optionsOf(manager, CONNECTIONS).toString();
+		return mode.contains("RELEASE_AFTER_STATEMENT") || mode.contains("RELEASE_BEFORE_TRANSACTION");
 	}
 
-	private static Stream<Object> optionsOf(PlatformTransactionManager manager, List<String> names) {
+	private static List<Object> optionsOf(PlatformTransactionManager manager, List<String> names) {
 		if (!(manager instanceof ResourceTransactionManager resourceManager)
 				|| resourceManager.getResourceFactory() instanceof DataSource) {
-			return Stream.empty();
+			return List.of();
 		}
 		BeanWrapper factory = PropertyAccessorFactory.forBeanPropertyAccess(resourceManager.getResourceFactory());
 		return names.stream()
 			.filter(factory::isReadableProperty)
-			.flatMap((name) -> Stream.ofNullable(factory.getPropertyValue(name)));
+			.flatMap((name) -> Stream.ofNullable(factory.getPropertyValue(name)))
+			.toList();
 	}
 
 	/**
@@ -337,8 +340,12 @@ public final class TransactionManagers {
 	 * @return {@code true} if there is such a manager
 	 */
 	public boolean haveOtherThan(LockDatabase database) {
-		return all().map((bean) -> dataSourceOf(this.beanFactory.getBean(bean, PlatformTransactionManager.class)))
-			.anyMatch((dataSource) -> dataSource != null && !database.isOn(dataSource));
+		boolean have = false;
+		for (String bean : names()) {
+			DataSource dataSource = dataSourceOf(this.beanFactory.getBean(bean, PlatformTransactionManager.class));
+			have |= dataSource != null && !database.isOn(dataSource);
+		}
+		return have;
 	}
 
 	/**

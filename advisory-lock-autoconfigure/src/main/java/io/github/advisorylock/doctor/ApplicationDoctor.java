@@ -20,13 +20,14 @@ import java.util.List;
 import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 
+import io.github.advisorylock.LockScope;
 import io.github.advisorylock.annotation.SingleRunnerAnnotationBeanPostProcessor;
 import io.github.advisorylock.annotation.SingleRunnerMethod;
 import io.github.advisorylock.doctor.DoctorCheck.Severity;
-import org.apache.commons.logging.Log;
-import org.apache.commons.logging.LogFactory;
 
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.core.annotation.MergedAnnotations;
+import org.springframework.core.annotation.MergedAnnotations.SearchStrategy;
 
 /**
  * Looks at the beans of an application once, and asks no database: whether its scheduled
@@ -51,13 +52,16 @@ public record ApplicationDoctor(ConfigurableListableBeanFactory beans,
 		boolean namespaceChosen, String namespaceText, List<String> everyInstance,
 		Function<DoctorCheck, Severity> severities) {
 
-	private static final Log logger = LogFactory.getLog(ApplicationDoctor.class);
+	private static final String LIMIT = "org.springframework.resilience.annotation.ConcurrencyLimit";
+
+	private static final List<String> RETRIES = List.of("org.springframework.resilience.annotation.Retryable",
+			"org.springframework.retry.annotation.Retryable");
 
 	/**
 	 * Look, once all beans are there.
 	 */
 	public void examine() {
-		Findings findings = new Findings(this.severities, logger::warn, "");
+		Findings findings = new Findings(this.severities, "");
 		List<SingleRunnerMethod> methods = this.postProcessor.getMethods();
 		FleetExamination fleet = new FleetExamination(this.beans, this.everyInstance);
 		fleet.examine(findings);
@@ -71,8 +75,8 @@ public record ApplicationDoctor(ConfigurableListableBeanFactory beans,
 		if (!findings.isOff(DoctorCheck.SPRING_BATCH)) {
 			BatchExamination.examine(this.beans, methods, findings);
 		}
-		if (!findings.isOff(DoctorCheck.OTHER_ADVICE)) {
-			OtherAdviceExamination.examine(methods, findings);
+		for (SingleRunnerMethod method : methods) {
+			examineAdvice(method, findings);
 		}
 		if (!findings.isOff(DoctorCheck.SCHEDULER_LOCK)) {
 			for (String method : this.unguarded) {
@@ -80,6 +84,26 @@ public record ApplicationDoctor(ConfigurableListableBeanFactory beans,
 			}
 		}
 		findings.act();
+	}
+
+	/**
+	 * Look for annotations that make no sense beside a lock.
+	 */
+	private static void examineAdvice(SingleRunnerMethod method, Findings findings) {
+		MergedAnnotations annotations = MergedAnnotations.from(method.method(), SearchStrategy.TYPE_HIERARCHY);
+		if (annotations.isPresent(LIMIT)) {
+			findings.found(DoctorCheck.OTHER_ADVICE, "The " + method
+					+ " has @ConcurrencyLimit, which is inside its lock: a call that waits for the limit keeps others "
+					+ "from the lock",
+					"remove @ConcurrencyLimit, and set 'permits' if more than one may run at a time");
+		}
+		if (method.operation().ledger().catchUp() != null && method.operation().scope() == LockScope.TRANSACTION
+				&& RETRIES.stream().anyMatch(annotations::isPresent)) {
+			findings.found(DoctorCheck.OTHER_ADVICE, "The " + method
+					+ " has @Retryable and 'catchUp', which lets a tick that failed rest for 30 seconds at least: what "
+					+ "@Retryable tries before that is refused",
+					"remove @Retryable, and set 'maxRetries' of @SingleRunner");
+		}
 	}
 
 	private static void foundUnguarded(String method, Findings findings) {

@@ -21,15 +21,12 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.Function;
 import java.util.function.Predicate;
-import java.util.function.Supplier;
-import java.util.stream.Stream;
 
 import javax.sql.DataSource;
 
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.LockScope;
 import io.github.advisorylock.annotation.SingleRunnerMethod;
-import io.github.advisorylock.interceptor.SingleRunnerOperation;
 import io.github.advisorylock.jdbc.LockSession;
 import io.github.advisorylock.jdbc.LockSessionSettings;
 import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
@@ -41,8 +38,8 @@ import org.springframework.transaction.TransactionDefinition;
 /**
  * The application that the doctor looks at.
  *
- * @param methods returns its annotated methods, once all beans are there
- * @param others returns what else takes locks, once all beans are there
+ * @param methods its annotated methods
+ * @param others what else takes locks
  * @param template takes its locks
  * @param dataSource opens the connections of its transactions
  * @param transactions returns the transaction that a method runs in where its caller has
@@ -60,9 +57,8 @@ import org.springframework.transaction.TransactionDefinition;
  * current one when they begin
  * @since 0.1.0
  */
-public record CheckContext(Supplier<List<SingleRunnerMethod>> methods, Supplier<OtherUses> others,
-		PostgresAdvisoryLockTemplate template, DataSource dataSource,
-		Function<SingleRunnerMethod, @Nullable MethodTransaction> transactions,
+public record CheckContext(List<SingleRunnerMethod> methods, OtherUses others, PostgresAdvisoryLockTemplate template,
+		DataSource dataSource, Function<SingleRunnerMethod, @Nullable MethodTransaction> transactions,
 		@Nullable PlatformTransactionManager transactionManager, Route route, @Nullable Integer poolSize,
 		@Nullable LockSession session, List<String> sessionProperties, LockSessionSettings settings, int maxHeldLocks,
 		Predicate<SingleRunnerMethod> hasTenants) {
@@ -85,12 +81,12 @@ public record CheckContext(Supplier<List<SingleRunnerMethod>> methods, Supplier<
 	 * Return whether other locks than those of methods live in transactions, or may.
 	 */
 	boolean usesOtherTransactions() {
-		return mayUseSession() || this.others.get().scopes().contains(LockScope.TRANSACTION);
+		return mayUseSession() || this.others.scopes().contains(LockScope.TRANSACTION);
 	}
 
 	private boolean uses(LockScope scope) {
-		boolean used = this.others.get().scopes().contains(scope);
-		for (SingleRunnerMethod method : this.methods.get()) {
+		boolean used = this.others.scopes().contains(scope);
+		for (SingleRunnerMethod method : this.methods) {
 			used |= method.operation().scope() == scope;
 		}
 		return used;
@@ -100,8 +96,11 @@ public record CheckContext(Supplier<List<SingleRunnerMethod>> methods, Supplier<
 	 * Return whether locks that live in transactions are waited for.
 	 */
 	boolean waitsInTransactions() {
-		return operations()
-			.anyMatch((operation) -> operation.scope() == LockScope.TRANSACTION && !operation.waitFor().isZero());
+		boolean waits = false;
+		for (SingleRunnerMethod method : this.methods) {
+			waits |= method.operation().scope() == LockScope.TRANSACTION && !method.operation().waitFor().isZero();
+		}
+		return waits;
 	}
 
 	/**
@@ -110,7 +109,7 @@ public record CheckContext(Supplier<List<SingleRunnerMethod>> methods, Supplier<
 	 */
 	String recordedIn(int level, boolean byDefault) {
 		Set<String> recorded = new TreeSet<>();
-		for (SingleRunnerMethod method : this.methods.get()) {
+		for (SingleRunnerMethod method : this.methods) {
 			MethodTransaction transaction = (method.operation().ledger().recorded()
 					&& method.operation().scope() == LockScope.TRANSACTION) ? this.transactions.apply(method) : null;
 			int chosen = (transaction != null) ? transaction.definition().getIsolationLevel() : level + 1;
@@ -133,7 +132,7 @@ public record CheckContext(Supplier<List<SingleRunnerMethod>> methods, Supplier<
 	 * them knows.
 	 */
 	boolean mayUseSession() {
-		return this.others.get().inCode();
+		return this.others.inCode();
 	}
 
 	/**
@@ -141,7 +140,11 @@ public record CheckContext(Supplier<List<SingleRunnerMethod>> methods, Supplier<
 	 * methods were run.
 	 */
 	boolean remembersTicks() {
-		return operations().anyMatch(SingleRunnerOperation::remembersTicks);
+		boolean remembers = false;
+		for (SingleRunnerMethod method : this.methods) {
+			remembers |= method.operation().remembersTicks();
+		}
+		return remembers;
 	}
 
 	/**
@@ -150,10 +153,6 @@ public record CheckContext(Supplier<List<SingleRunnerMethod>> methods, Supplier<
 	 */
 	boolean opensSessionAsThePool() {
 		return this.session != null && this.sessionProperties.isEmpty() && (usesSession() || remembersTicks());
-	}
-
-	private Stream<SingleRunnerOperation> operations() {
-		return this.methods.get().stream().map(SingleRunnerMethod::operation);
 	}
 
 	/**

@@ -34,6 +34,9 @@ import io.github.advisorylock.jdbc.server.ServerJudge;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 
+import org.springframework.core.annotation.AnnotatedElementUtils;
+import org.springframework.scheduling.annotation.Scheduled;
+import org.springframework.scheduling.annotation.Schedules;
 import org.springframework.scheduling.concurrent.SimpleAsyncTaskScheduler;
 import org.springframework.scheduling.concurrent.ThreadPoolTaskScheduler;
 
@@ -77,11 +80,11 @@ public record LockDoctor(CheckContext context, List<ThreadPoolTaskScheduler> poo
 	 */
 	public void examine() {
 		if (this.context.usesLocks()) {
-			Findings findings = new Findings(this.severities, logger::warn, this.place);
+			Findings findings = new Findings(this.severities, this.place);
 			PooledExamination.examine(this.context, findings);
 			TransactionExamination.examine(this.context, findings);
 			SessionExamination.examine(this.context, findings);
-			new SchedulerExamination(this.pooledSchedulers, this.simpleSchedulers).examine(this.context, findings);
+			examineSchedulers(findings);
 			TransactionExamination.examineTenants(this.context, findings);
 			examineKeys(findings);
 			String state = findings.act() ? "ready" : "used, with what is warned of above,";
@@ -94,8 +97,54 @@ public record LockDoctor(CheckContext context, List<ThreadPoolTaskScheduler> poo
 		}
 	}
 
+	/**
+	 * Look whether the pool has a connection for everything that the scheduler can run at
+	 * a time, and one for everybody else.
+	 */
+	private void examineSchedulers(Findings findings) {
+		Integer poolSize = this.context.poolSize();
+		if (poolSize == null || poolSize < 1 || !this.context.usesTransactions()) {
+			return;
+		}
+		findings.seen("pool of " + poolSize);
+		int threads = 0;
+		for (ThreadPoolTaskScheduler scheduler : this.pooledSchedulers) {
+			threads += scheduler.getScheduledThreadPoolExecutor().getCorePoolSize();
+		}
+		int unlimited = this.simpleSchedulers.isEmpty() ? 0
+				: (int) this.context.methods().stream().filter(LockDoctor::needsThread).count();
+		if (threads + 1 > poolSize) {
+			found(findings, poolSize, "The scheduler has " + ((threads == 1) ? "1 thread" : threads + " threads"),
+					threads, "or lower 'spring.task.scheduling.pool.size'");
+		}
+		else if (unlimited + 1 > poolSize
+				&& this.simpleSchedulers.stream().noneMatch(SimpleAsyncTaskScheduler::isThrottleActive)) {
+			found(findings, poolSize,
+					"The scheduler starts a thread for each run, virtual or not, and " + unlimited
+							+ " scheduled methods have scope TRANSACTION",
+					unlimited, "or set 'spring.task.scheduling.simple.concurrency-limit'");
+		}
+	}
+
+	private static boolean needsThread(SingleRunnerMethod method) {
+		return method.operation().scope() == LockScope.TRANSACTION && isScheduled(method);
+	}
+
+	private static boolean isScheduled(SingleRunnerMethod method) {
+		return AnnotatedElementUtils.hasAnnotation(method.method(), Scheduled.class)
+				|| AnnotatedElementUtils.hasAnnotation(method.method(), Schedules.class);
+	}
+
+	private static void found(Findings findings, int poolSize, String problem, int threads, String alternative) {
+		findings.found(DoctorCheck.POOL_SIZE,
+				problem + " and the pool " + poolSize
+						+ " connections, so that runs can wait for each other's connection and leave none for others",
+				"set the size of the pool ('spring.datasource.hikari.maximum-pool-size') to at least " + (threads + 1)
+						+ ", " + alternative);
+	}
+
 	private void examineKeys(Findings findings) {
-		for (SingleRunnerMethod method : this.context.methods().get()) {
+		for (SingleRunnerMethod method : this.context.methods()) {
 			if (method.hasBareKey()) {
 				findings.found(DoctorCheck.BARE_KEY,
 						"The key '" + AdvisoryLockKey.display(method.operation().keyTemplate()) + "' of " + method
@@ -114,8 +163,8 @@ public record LockDoctor(CheckContext context, List<ThreadPoolTaskScheduler> poo
 		Map<String, List<String>> keys = new LinkedHashMap<>();
 		StringBuilder all = new StringBuilder();
 		int count = 0;
-		for (SingleRunnerMethod method : this.context.methods().get()) {
-			if (this.schedules || !SchedulerExamination.isScheduled(method)) {
+		for (SingleRunnerMethod method : this.context.methods()) {
+			if (this.schedules || !isScheduled(method)) {
 				String key = AdvisoryLockKey.display(method.operation().keyTemplate());
 				String description = describe(method.operation());
 				keys.computeIfAbsent(description, (none) -> new ArrayList<>()).add(key);

@@ -126,11 +126,16 @@ record OwnCallExamination(ConfigurableListableBeanFactory beans, Findings findin
 		public @Nullable MethodVisitor visitMethod(int access, String name, String descriptor,
 				@Nullable String signature, String @Nullable [] exceptions) {
 			boolean read = (access & (Opcodes.ACC_STATIC | Opcodes.ACC_BRIDGE | Opcodes.ACC_ABSTRACT)) == 0;
-			return read ? new OwnCallVisitor((owner, callee, calleeDescriptor) -> {
-				if (this.hierarchy.contains(owner)) {
-					called(name, descriptor, callee, calleeDescriptor);
+			return read ? new OwnCallVisitor() {
+
+				@Override
+				void called(String owner, String callee, String calleeDescriptor) {
+					if (ClassCalls.this.hierarchy.contains(owner)) {
+						ClassCalls.this.called(name, descriptor, callee, calleeDescriptor);
+					}
 				}
-			}) : null;
+
+			} : null;
 		}
 
 		/**

@@ -35,9 +35,7 @@ import org.springframework.asm.Type;
  * forgets what was on the stack, so that a call may be missed and none is invented. What
  * comes after a switch begins with a frame.
  */
-final class OwnCallVisitor extends MethodVisitor {
-
-	private final Calls calls;
+abstract class OwnCallVisitor extends MethodVisitor {
 
 	/**
 	 * Whether each value is {@code this}, the topmost first; of what is below nothing is
@@ -45,10 +43,14 @@ final class OwnCallVisitor extends MethodVisitor {
 	 */
 	private final Deque<Boolean> stack = new ArrayDeque<>();
 
-	OwnCallVisitor(Calls calls) {
+	OwnCallVisitor() {
 		super(SpringAsmInfo.ASM_VERSION);
-		this.calls = calls;
 	}
+
+	/**
+	 * A method of the object itself is called, or referred to.
+	 */
+	abstract void called(String owner, String name, String descriptor);
 
 	@Override
 	public void visitVarInsn(int opcode, int index) {
@@ -111,7 +113,7 @@ final class OwnCallVisitor extends MethodVisitor {
 	public void visitMethodInsn(int opcode, String owner, String name, String descriptor, boolean isInterface) {
 		popArguments(descriptor);
 		if (opcode != Opcodes.INVOKESTATIC && Boolean.TRUE.equals(this.stack.poll())) {
-			this.calls.called(owner, name, descriptor);
+			called(owner, name, descriptor);
 		}
 		pushResult(descriptor);
 	}
@@ -124,7 +126,7 @@ final class OwnCallVisitor extends MethodVisitor {
 		boolean own = popArguments(descriptor);
 		for (Object argument : arguments) {
 			if (own && argument instanceof Handle reference) {
-				this.calls.called(reference.getOwner(), reference.getName(), reference.getDesc());
+				called(reference.getOwner(), reference.getName(), reference.getDesc());
 			}
 		}
 		this.stack.push(false);
@@ -172,19 +174,6 @@ final class OwnCallVisitor extends MethodVisitor {
 		if (!descriptor.endsWith(")V")) {
 			this.stack.push(false);
 		}
-	}
-
-	/**
-	 * Is told of calls.
-	 */
-	@FunctionalInterface
-	interface Calls {
-
-		/**
-		 * A method of the object itself is called, or referred to.
-		 */
-		void called(String owner, String name, String descriptor);
-
 	}
 
 }

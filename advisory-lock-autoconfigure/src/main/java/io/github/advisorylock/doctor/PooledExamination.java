@@ -70,9 +70,8 @@ final class PooledExamination {
 
 	private static void examine(Connection connection, ServerJudge.Opening pool, CheckContext context,
 			Findings findings) throws SQLException {
-		PostgresServer.Described described = PostgresServer.askWithSettings(connection);
-		PostgresServer asked = described.server();
-		SettingsExamination.ServerSettings server = described.settings();
+		PostgresServer asked = PostgresServer.askWithSettings(connection);
+		SettingsExamination.ServerSettings server = asked.settings();
 		Finding unsuitable = asked.finding("The application's database", URL_PROPERTY);
 		if (unsuitable != null) {
 			findings.found(unsuitable);

@@ -33,8 +33,10 @@ import org.jspecify.annotations.Nullable;
  * @param version what it says it is, empty if it was not asked
  * @param standby whether it follows another server
  * @param answeredBy the process that has answered
+ * @param settings how it is set, {@code null} if it was not asked or does not tell
  */
-record PostgresServer(String product, String version, boolean standby, int answeredBy) {
+record PostgresServer(String product, String version, boolean standby, int answeredBy,
+		SettingsExamination.@Nullable ServerSettings settings) {
 
 	private static final String POSTGRESQL = "PostgreSQL";
 
@@ -45,11 +47,11 @@ record PostgresServer(String product, String version, boolean standby, int answe
 	static PostgresServer ask(Connection connection) throws SQLException {
 		String product = connection.getMetaData().getDatabaseProductName();
 		if (!POSTGRESQL.equals(product)) {
-			return new PostgresServer(product, "", false, 0);
+			return new PostgresServer(product, "", false, 0, null);
 		}
 		try (Statement statement = connection.createStatement();
 				ResultSet server = statement.executeQuery(DoctorQueries.DESCRIBE_SERVER)) {
-			return read(product, server);
+			return read(product, server, false);
 		}
 	}
 
@@ -57,17 +59,17 @@ record PostgresServer(String product, String version, boolean standby, int answe
 	 * Ask what it is and how it is set, in one round trip. What is no PostgreSQL may know
 	 * none of the settings, and then is asked what it is again, alone.
 	 */
-	static Described askWithSettings(Connection connection) throws SQLException {
+	static PostgresServer askWithSettings(Connection connection) throws SQLException {
 		String product = connection.getMetaData().getDatabaseProductName();
 		if (!POSTGRESQL.equals(product)) {
-			return new Described(new PostgresServer(product, "", false, 0), null);
+			return new PostgresServer(product, "", false, 0, null);
 		}
 		try (Statement statement = connection.createStatement();
 				ResultSet server = statement.executeQuery(DoctorQueries.DESCRIBE_SERVER_AND_SETTINGS)) {
-			return new Described(read(product, server), SettingsExamination.ServerSettings.read(server));
+			return read(product, server, true);
 		}
 		catch (SQLException ex) {
-			return new Described(askAgain(connection, ex), null);
+			return askAgain(connection, ex);
 		}
 	}
 
@@ -87,9 +89,10 @@ record PostgresServer(String product, String version, boolean standby, int answe
 		throw failure;
 	}
 
-	private static PostgresServer read(String product, ResultSet server) throws SQLException {
+	private static PostgresServer read(String product, ResultSet server, boolean settings) throws SQLException {
 		server.next();
-		return new PostgresServer(product, server.getString(1), server.getBoolean(2), server.getInt(3));
+		return new PostgresServer(product, server.getString(1), server.getBoolean(2), server.getInt(3),
+				settings ? SettingsExamination.ServerSettings.read(server) : null);
 	}
 
 	/**
@@ -151,16 +154,6 @@ record PostgresServer(String product, String version, boolean standby, int answe
 		int year = Integer.parseInt(matcher.group(1));
 		int release = Integer.parseInt(matcher.group(2));
 		return year > FIRST_YUGABYTE_YEAR || (year == FIRST_YUGABYTE_YEAR && release >= 1);
-	}
-
-	/**
-	 * What a server says, and how it is set.
-	 *
-	 * @param server what it says
-	 * @param settings how it is set, {@code null} if it does not tell
-	 */
-	record Described(PostgresServer server, SettingsExamination.@Nullable ServerSettings settings) {
-
 	}
 
 }

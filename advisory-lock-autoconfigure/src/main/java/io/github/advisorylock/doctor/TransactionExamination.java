@@ -35,7 +35,8 @@ import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
-import org.springframework.core.annotation.AnnotatedElementUtils;
+import org.springframework.core.annotation.MergedAnnotations;
+import org.springframework.core.annotation.MergedAnnotations.SearchStrategy;
 import org.springframework.jdbc.datasource.DataSourceUtils;
 import org.springframework.transaction.NestedTransactionNotSupportedException;
 import org.springframework.transaction.PlatformTransactionManager;
@@ -55,8 +56,9 @@ final class TransactionExamination {
 
 	private static final Log logger = LogFactory.getLog(TransactionExamination.class);
 
-	private static final List<String> TRANSACTIONAL = List
-		.of("org.springframework.transaction.annotation.Transactional", "jakarta.transaction.Transactional");
+	private static final String TRANSACTIONAL = "org.springframework.transaction.annotation.Transactional";
+
+	private static final String JAKARTA_TRANSACTIONAL = "jakarta.transaction.Transactional";
 
 	private TransactionExamination() {
 	}
@@ -69,12 +71,14 @@ final class TransactionExamination {
 			return;
 		}
 		Map<List<Object>, Sight> seen = new HashMap<>();
-		for (SingleRunnerMethod method : context.methods().get()) {
+		for (SingleRunnerMethod method : context.methods()) {
 			MethodTransaction transaction = (method.operation().scope() == LockScope.TRANSACTION)
 					? context.transactions().apply(method) : null;
 			if (transaction != null) {
-				seen.computeIfAbsent(kindOf(transaction), (kind) -> look(transaction, context))
-					.tell(method, transaction, context, findings);
+				Sight known = seen.get(kindOf(transaction));
+				Sight sight = (known != null) ? known : look(transaction, context);
+				seen.put(kindOf(transaction), sight);
+				sight.tell(method, transaction, context, findings);
 			}
 		}
 		PlatformTransactionManager manager = context.transactionManager();
@@ -139,7 +143,7 @@ final class TransactionExamination {
 	 * of its own for transactions says that it means one.
 	 */
 	static void examineTenants(CheckContext context, Findings findings) {
-		for (SingleRunnerMethod method : context.methods().get()) {
+		for (SingleRunnerMethod method : context.methods()) {
 			if (method.operation().scope() == LockScope.TRANSACTION && !isTransactional(method.method())
 					&& context.hasTenants().test(method)) {
 				foundTenant(method, findings);
@@ -152,9 +156,8 @@ final class TransactionExamination {
 	}
 
 	private static boolean isAnnotated(AnnotatedElement element) {
-		return TRANSACTIONAL.stream()
-			.anyMatch((annotation) -> AnnotatedElementUtils.findMergedAnnotationAttributes(element, annotation, false,
-					false) != null);
+		MergedAnnotations annotations = MergedAnnotations.from(element, SearchStrategy.TYPE_HIERARCHY);
+		return annotations.isPresent(TRANSACTIONAL) || annotations.isPresent(JAKARTA_TRANSACTIONAL);
 	}
 
 	private static void foundTenant(SingleRunnerMethod method, Findings findings) {

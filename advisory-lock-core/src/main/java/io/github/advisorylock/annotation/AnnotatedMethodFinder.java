@@ -25,7 +25,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.function.UnaryOperator;
+
+import org.jspecify.annotations.Nullable;
 
 import org.springframework.aop.support.AopUtils;
 import org.springframework.core.annotation.AnnotatedElementUtils;
@@ -67,7 +68,7 @@ final class AnnotatedMethodFinder {
 	 * Return the methods with an annotation that the interfaces of a class declare.
 	 */
 	Collection<Method> declaredByInterfaces(Class<?> type, Class<? extends Annotation> annotation) {
-		return find(interfacesOf(type), UnaryOperator.identity()).getOrDefault(annotation, Set.of());
+		return find(interfacesOf(type), null).getOrDefault(annotation, Set.of());
 	}
 
 	private Map<Class<? extends Annotation>, Set<Method>> all(Class<?> targetClass) {
@@ -79,16 +80,16 @@ final class AnnotatedMethodFinder {
 		for (Class<?> each = type; each != null; each = each.getSuperclass()) {
 			declaringTypes.add(each);
 		}
-		return find(declaringTypes, (method) -> AopUtils.getMostSpecificMethod(method, type));
+		return find(declaringTypes, type);
 	}
 
 	/**
 	 * Every bean of an application comes through here, so ask the cheap questions first:
 	 * most methods have no annotation at all. Compilers copy annotations to methods of
 	 * their own: Java to bridges, Kotlin to the body of a {@code suspend} function.
+	 * @param type the class whose methods are meant, {@code null} for those as declared
 	 */
-	private Map<Class<? extends Annotation>, Set<Method>> find(Set<Class<?>> declaringTypes,
-			UnaryOperator<Method> specific) {
+	private Map<Class<? extends Annotation>, Set<Method>> find(Set<Class<?>> declaringTypes, @Nullable Class<?> type) {
 		Map<Class<? extends Annotation>, Set<Method>> found = new LinkedHashMap<>();
 		for (Class<?> each : declaringTypes) {
 			if (AnnotationUtils.isCandidateClass(each, this.annotations)) {
@@ -97,7 +98,7 @@ final class AnnotatedMethodFinder {
 					for (Class<? extends Annotation> annotation : annotated ? this.annotations : NONE) {
 						if (AnnotatedElementUtils.isAnnotated(method, annotation)) {
 							found.computeIfAbsent(annotation, (none) -> new LinkedHashSet<>())
-								.add(specific.apply(method));
+								.add((type != null) ? AopUtils.getMostSpecificMethod(method, type) : method);
 						}
 					}
 				}

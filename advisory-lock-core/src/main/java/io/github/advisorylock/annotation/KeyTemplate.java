@@ -24,7 +24,6 @@ import java.util.Set;
 import java.util.function.IntFunction;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import java.util.stream.Collectors;
 
 import io.github.advisorylock.AdvisoryLockKey;
 import org.jspecify.annotations.Nullable;
@@ -94,24 +93,22 @@ record KeyTemplate(String text, List<Expression> parts, Map<String, Integer> par
 			}
 		}
 		checkLiterals(parts, parameters.keySet());
-		parts.replaceAll(KeyTemplate::literal);
-		KeyTemplate template = new KeyTemplate(text, parts, parameters);
-		return template.isFixed() ? fixed(parts) : template;
+		boolean fixed = true;
+		StringBuilder key = new StringBuilder();
+		for (int i = 0; i < parts.size(); i++) {
+			parts.set(i, literal(parts.get(i)));
+			fixed &= parts.get(i) instanceof LiteralExpression;
+			key.append(parts.get(i).getExpressionString());
+		}
+		return fixed ? new KeyTemplate(key.toString(), List.of(new LiteralExpression(key.toString())), Map.of())
+				: new KeyTemplate(text, parts, parameters);
 	}
 
 	/**
-	 * Return a template of nothing but text, which is then text without expressions.
-	 */
-	private static KeyTemplate fixed(List<Expression> parts) {
-		String key = parts.stream().map(Expression::getExpressionString).collect(Collectors.joining());
-		return new KeyTemplate(key, parts, Map.of());
-	}
-
-	/**
-	 * Return whether every call has the same key.
+	 * Return whether every call has the same key. That is text without expressions then.
 	 */
 	boolean isFixed() {
-		return this.parts.stream().allMatch(LiteralExpression.class::isInstance);
+		return this.parts.size() == 1 && this.parts.get(0) instanceof LiteralExpression;
 	}
 
 	/**

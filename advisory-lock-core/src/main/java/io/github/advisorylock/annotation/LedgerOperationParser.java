@@ -20,6 +20,7 @@ import java.lang.reflect.Method;
 import java.time.Duration;
 import java.time.ZoneId;
 import java.time.temporal.ChronoUnit;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.function.BiFunction;
@@ -150,7 +151,12 @@ record LedgerOperationParser(LedgerUse use, BiFunction<String, String, String> r
 
 	private List<Duration> intervalsIfAny(Set<Scheduled> schedules) {
 		try {
-			return schedules.stream().map(this::interval).filter((interval) -> !interval.isZero()).distinct().toList();
+			Set<Duration> intervals = new LinkedHashSet<>();
+			for (Scheduled schedule : schedules) {
+				intervals.add(interval(schedule));
+			}
+			intervals.remove(Duration.ZERO);
+			return List.copyOf(intervals);
 		}
 		catch (IllegalArgumentException | InvalidAttributeException ex) {
 			return List.of();

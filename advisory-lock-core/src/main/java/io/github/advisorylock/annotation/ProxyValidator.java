@@ -21,11 +21,11 @@ import java.lang.reflect.Modifier;
 import java.lang.reflect.Proxy;
 import java.util.Arrays;
 import java.util.Collection;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.function.Supplier;
 import java.util.stream.Collectors;
 
 import org.jspecify.annotations.Nullable;
@@ -61,8 +61,7 @@ final class ProxyValidator {
 	 * Check a bean before it has interceptors.
 	 * @param definition the definition of the bean, {@code null} if there is none
 	 */
-	void checkTarget(AnnotatedMethods annotated, Object bean, String beanName,
-			Supplier<? extends @Nullable BeanDefinition> definition) {
+	void checkTarget(AnnotatedMethods annotated, Object bean, String beanName, @Nullable BeanDefinition definition) {
 		Class<?> targetClass = AopUtils.getTargetClass(bean);
 		if (Proxy.isProxyClass(bean.getClass()) || AopUtils.isAopProxy(bean)) {
 			checkInterfaces(annotated, bean, beanName, targetClass);
@@ -72,7 +71,7 @@ final class ProxyValidator {
 				throw annotated.unguarded(beanName, method, "its bean is a frozen proxy, which takes no interceptors",
 						"Let what makes the proxy not freeze it.", null);
 			}
-			checkCalls(annotated, method, targetClass, beanName, definition.get());
+			checkCalls(annotated, method, targetClass, beanName, definition);
 		}
 	}
 
@@ -134,9 +133,10 @@ final class ProxyValidator {
 			checkInterfaceMethods(annotated, methods, proxy, beanName);
 			return;
 		}
-		Set<List<Object>> overridden = Arrays.stream(proxy.getClass().getDeclaredMethods())
-			.map(ProxyValidator::signature)
-			.collect(Collectors.toSet());
+		Set<List<Object>> overridden = new HashSet<>();
+		for (Method method : proxy.getClass().getDeclaredMethods()) {
+			overridden.add(signature(method));
+		}
 		for (Method method : methods) {
 			if (!overridden.contains(signature(method)) || !isVisible(method, proxy.getClass())) {
 				throw annotated.unguarded(beanName, method,

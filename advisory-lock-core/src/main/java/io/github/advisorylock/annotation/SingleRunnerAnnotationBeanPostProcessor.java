@@ -56,7 +56,6 @@ import org.springframework.beans.factory.FactoryBean;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.beans.factory.config.AutowireCapableBeanFactory;
 import org.springframework.beans.factory.config.BeanDefinition;
-import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.beans.factory.config.SmartInstantiationAwareBeanPostProcessor;
 import org.springframework.context.ApplicationEventPublisher;
@@ -81,7 +80,7 @@ import org.springframework.util.function.SingletonSupplier;
  * Comes before all post-processors that register methods of beans with somebody who calls
  * them: schedulers and containers of message listeners must get hold of the proxy. Those
  * have the lowest precedence, and others with that add advice of their own; what all of
- * them have added is put in order by {@link #arrangement()}.
+ * them have added is put in order by {@link #arrange(Advised)}.
  *
  * @since 0.1.0
  */
@@ -154,7 +153,7 @@ public class SingleRunnerAnnotationBeanPostProcessor extends AbstractBeanFactory
 	}
 
 	private Advisor createAdvisor(Class<? extends Annotation> annotation, Advice advice) {
-		StaticMethodMatcherPointcut pointcut = new StaticMethodMatcherPointcut() {
+		return new DefaultPointcutAdvisor(new StaticMethodMatcherPointcut() {
 
 			@Override
 			public boolean matches(Method method, Class<?> targetClass) {
@@ -162,9 +161,7 @@ public class SingleRunnerAnnotationBeanPostProcessor extends AbstractBeanFactory
 					.contains(AopUtils.getMostSpecificMethod(method, targetClass));
 			}
 
-		};
-		pointcut.setClassFilter((type) -> !this.finder.of(type, annotation).isEmpty());
-		return new DefaultPointcutAdvisor(pointcut, advice);
+		}, advice);
 	}
 
 	/**
@@ -323,8 +320,9 @@ public class SingleRunnerAnnotationBeanPostProcessor extends AbstractBeanFactory
 	}
 
 	private void register(Object bean, String beanName, Class<?> targetClass) {
+		BeanDefinition definition = this.finder.hasAny(targetClass) ? definition(beanName) : null;
 		for (Guard guard : this.guards) {
-			this.validator.checkTarget(guard.annotated(), bean, beanName, () -> definition(beanName));
+			this.validator.checkTarget(guard.annotated(), bean, beanName, definition);
 		}
 		for (Guard guard : guardsOf(targetClass)) {
 			guard.annotated()
@@ -399,32 +397,16 @@ public class SingleRunnerAnnotationBeanPostProcessor extends AbstractBeanFactory
 	}
 
 	/**
-	 * Return what puts the advice of a proxy in order once every other post-processor has
-	 * added to it.
-	 * @return a post-processor to be registered without an order, after those that have
-	 * one
-	 */
-	public final BeanPostProcessor arrangement() {
-		return new BeanPostProcessor() {
-
-			@Override
-			public Object postProcessAfterInitialization(Object bean, String beanName) {
-				if (bean instanceof Advised advised) {
-					arrange(advised);
-				}
-				return bean;
-			}
-
-		};
-	}
-
-	/**
 	 * Put our advice in its place. A lock must not be released while work that was
 	 * started under it goes on elsewhere. What an asynchronous method calls may be
 	 * guarded, if it is not itself.
+	 * @param advised a proxy to which every other post-processor has added its advice
 	 */
-	private void arrange(Advised advised) {
-		boolean guarded = this.guards.stream().anyMatch((guard) -> isGuarded(advised, guard.advisor()));
+	public final void arrange(Advised advised) {
+		boolean guarded = false;
+		for (Guard guard : this.guards) {
+			guarded |= isGuarded(advised, guard.advisor());
+		}
 		if (advised.isFrozen() || (!guarded && !isAsynchronous(advised.getAdvisors()))) {
 			return;
 		}

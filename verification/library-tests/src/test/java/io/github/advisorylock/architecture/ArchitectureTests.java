@@ -241,6 +241,10 @@ class ArchitectureTests {
 			.resideInAPackage(ROOT + ".connection"));
 	}
 
+	/**
+	 * Spring reads each member class of a configuration, so that what is no bean method
+	 * has a file of its own.
+	 */
 	@Test
 	void wiringHoldsNoServices() {
 		check(classes().that()
@@ -261,6 +265,10 @@ class ArchitectureTests {
 			.beAssignableTo(RuntimeHintsRegistrar.class)
 			.orShould()
 			.haveSimpleNameEndingWith("Overrides")
+			.orShould()
+			.haveSimpleNameEndingWith("Parts")
+			.orShould()
+			.beAssignableTo(BeanFactoryPostProcessor.class)
 			.orShould()
 			.haveSimpleNameEndingWith("StartupCheck"));
 	}

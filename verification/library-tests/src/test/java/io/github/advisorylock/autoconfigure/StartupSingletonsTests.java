@@ -51,7 +51,7 @@ class StartupSingletonsTests {
 			assertThat(singletons(context.getBeanFactory())).containsExactlyInAnyOrder(
 					"advisoryLockSingleRunnerPostProcessor", "advisoryLockSingleRunnerAdviceArrangement",
 					"advisoryLockLeaderOnlyMethods", "advisoryLockPooledConnectionPreparation",
-					"advisoryLockPlannedTimes", "advisoryLockPlannedTimesFirst", "advisoryLockPlannedTimesLast",
+					"advisoryLockContainerPreparation", "advisoryLockPlannedTimesFirst", "advisoryLockPlannedTimesLast",
 					"advisoryLockTimeUnitStartupCheck", "advisoryLockSingleRunnerStartupCheck");
 			assertThat(context.getBean(HikariDataSource.class).isRunning()).isFalse();
 		});
@@ -68,7 +68,7 @@ class StartupSingletonsTests {
 				.hasMessageContaining("advisory-lock.leader.terms-above"));
 		this.runner.withPropertyValues("advisory-lock.doctor.standby=off")
 			.run((context) -> assertThat(singletons(context.getBeanFactory())).contains("advisoryLockSettings",
-					"advisoryLockApplicationDoctor"));
+					"advisoryLockKeyFactory"));
 	}
 
 	@Test
@@ -91,7 +91,7 @@ class StartupSingletonsTests {
 		this.runner.withBean(Job.class)
 			.run((context) -> assertThat(singletons(context.getBeanFactory())).contains("advisoryLockDatabases",
 					"advisoryLockSession", "advisoryLockTemplate", "advisoryLockOperations", "advisoryLockLifecycle",
-					"advisoryLockWaitLifecycle", "advisoryLockLedgerLifecycle", "advisoryLockApplicationDoctor"));
+					"advisoryLockWaitLifecycle", "advisoryLockLedgerLifecycle"));
 	}
 
 	@Test

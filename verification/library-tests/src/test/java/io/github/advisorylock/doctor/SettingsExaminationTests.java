@@ -89,8 +89,7 @@ class SettingsExaminationTests {
 	}
 
 	private static List<DoctorCheck> examine(ServerSettings server, boolean direct, CheckContext context) {
-		Findings findings = new Findings((check) -> DoctorCheck.Severity.OFF, (warning) -> {
-		}, "");
+		Findings findings = new Findings((check) -> DoctorCheck.Severity.OFF, "");
 		SettingsExamination.examine(server, direct, context, findings);
 		return findings.found().stream().map(Finding::check).toList();
 	}
@@ -106,8 +105,8 @@ class SettingsExaminationTests {
 				SkippedValue.of(method), "job", KEY, (arguments) -> KEY, scope, 1, waitFor, null, false, false,
 				LedgerOperation.NONE, null, null);
 		DriverManagerDataSource nobody = new DriverManagerDataSource("jdbc:postgresql://127.0.0.1:1/nobody");
-		return new CheckContext(() -> List.of(new SingleRunnerMethod("jobs", method, operation, "tests", KEY, false)),
-				() -> CheckContext.OtherUses.NONE,
+		return new CheckContext(List.of(new SingleRunnerMethod("jobs", method, operation, "tests", KEY, false)),
+				CheckContext.OtherUses.NONE,
 				new PostgresAdvisoryLockTemplate(nobody, null, null, "tests", AdvisoryLockKeyFactory.sha256(),
 						Duration.ZERO, 10),
 				nobody, (guarded) -> null, null, CheckContext.Route.URL, null, null, List.of(),

@@ -49,11 +49,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * Tests for {@link DoctorConfiguration}.
+ * Tests for {@link DoctorStartupCheck}.
  */
 @ExtendWith(OutputCaptureExtension.class)
 @Tag("gate")
-class DoctorConfigurationTests {
+class DoctorStartupCheckTests {
 
 	private static final String READY = "Advisory locks are ready in ";
 
@@ -312,11 +312,11 @@ class DoctorConfigurationTests {
 	@EnumSource
 	void everyCheckHasAPropertyWithItsDefault(DoctorCheck check) {
 		DoctorContexts.create(TestPostgres.url())
-			.run((context) -> assertThat(context.getBean(AdvisoryLockProperties.class).doctor().of(check)).asString()
+			.run((context) -> assertThat(context.getBean(AdvisoryLockProperties.class).doctor().apply(check)).asString()
 				.isEqualToIgnoringCase((String) AdvisoryLockPropertiesTests.defaultOf(check.property())));
 		DoctorContexts.create(TestPostgres.url())
 			.withPropertyValues(check.property() + "=off")
-			.run((context) -> assertThat(context.getBean(AdvisoryLockProperties.class).doctor().of(check))
+			.run((context) -> assertThat(context.getBean(AdvisoryLockProperties.class).doctor().apply(check))
 				.hasToString("OFF"));
 	}
 
