@@ -20,8 +20,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.locks.Condition;
-import java.util.concurrent.locks.ReentrantLock;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
 import java.util.stream.IntStream;
@@ -35,10 +34,6 @@ import org.jspecify.annotations.Nullable;
  * The locks that all instances of an application hold in memory.
  */
 final class HoldTable {
-
-	private final ReentrantLock monitor = new ReentrantLock();
-
-	private final Condition changed = this.monitor.newCondition();
 
 	private final List<InMemoryHold> holds = new ArrayList<>();
 
@@ -75,27 +70,27 @@ final class HoldTable {
 	 * @return whether it was taken; an interrupt ends the wait, and its flag stays set
 	 */
 	boolean enter(InMemoryHold hold, long nanos) {
-		long left = nanos;
 		if (this.time != null) {
 			return await(this.time, hold, Duration.ofNanos(nanos), (other) -> true) && this.holds.add(hold);
 		}
-		this.monitor.lock();
 		try {
-			while (!takeFree(hold, (other) -> true)) {
-				if (left <= 0) {
-					return false;
-				}
-				left = this.changed.awaitNanos(left);
-			}
-			return this.holds.add(hold);
+			return enterUntil(hold, System.nanoTime() + nanos);
 		}
 		catch (InterruptedException ex) {
 			Thread.currentThread().interrupt();
 			return false;
 		}
-		finally {
-			this.monitor.unlock();
+	}
+
+	private synchronized boolean enterUntil(InMemoryHold hold, long end) throws InterruptedException {
+		while (!takeFree(hold, (other) -> true)) {
+			long left = end - System.nanoTime();
+			if (left <= 0) {
+				return false;
+			}
+			TimeUnit.NANOSECONDS.timedWait(this, left);
 		}
+		return this.holds.add(hold);
 	}
 
 	/**
@@ -109,14 +104,8 @@ final class HoldTable {
 	/**
 	 * Return how many locks the instance of a hold has.
 	 */
-	long count(InMemoryHold hold) {
-		this.monitor.lock();
-		try {
-			return this.holds.stream().filter(hold::isOf).count();
-		}
-		finally {
-			this.monitor.unlock();
-		}
+	synchronized long count(InMemoryHold hold) {
+		return this.holds.stream().filter(hold::isOf).count();
 	}
 
 	private boolean await(VirtualTime time, InMemoryHold hold, Duration wait, Predicate<InMemoryHold> others) {
@@ -152,33 +141,19 @@ final class HoldTable {
 	/**
 	 * Note that others can have a lock.
 	 */
-	void lost() {
-		this.monitor.lock();
-		try {
-			this.changed.signalAll();
-			if (this.time != null) {
-				this.time.released();
-			}
-		}
-		finally {
-			this.monitor.unlock();
+	synchronized void lost() {
+		notifyAll();
+		if (this.time != null) {
+			this.time.released();
 		}
 	}
 
 	/**
 	 * Give a lock back. May be repeated.
 	 */
-	void leave(InMemoryHold hold) {
-		this.monitor.lock();
-		try {
-			boolean held = this.holds.remove(hold);
-			this.changed.signalAll();
-			if (held && this.time != null) {
-				this.time.released();
-			}
-		}
-		finally {
-			this.monitor.unlock();
+	synchronized void leave(InMemoryHold hold) {
+		if (this.holds.remove(hold)) {
+			lost();
 		}
 	}
 
@@ -196,14 +171,8 @@ final class HoldTable {
 		return all().stream().filter((hold) -> hold.key().equals(key)).toList();
 	}
 
-	List<InMemoryHold> all() {
-		this.monitor.lock();
-		try {
-			return this.holds.stream().filter(InMemoryHold::isHeld).toList();
-		}
-		finally {
-			this.monitor.unlock();
-		}
+	synchronized List<InMemoryHold> all() {
+		return this.holds.stream().filter(InMemoryHold::isHeld).toList();
 	}
 
 }

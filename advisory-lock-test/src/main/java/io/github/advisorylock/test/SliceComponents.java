@@ -64,7 +64,7 @@ record SliceComponents(String annotation, Set<Class<?>> named) implements Contex
 		MetadataReaderFactory types = new SimpleMetadataReaderFactory(beanFactory.getBeanClassLoader());
 		for (String name : beanFactory.getBeanDefinitionNames()) {
 			if (beanFactory.getBeanDefinition(name) instanceof ScannedGenericBeanDefinition component
-					&& isGuarded(component, types)) {
+					&& isGuarded(component.getMetadata(), types)) {
 				component.setResourceDescription(("%s (%s starts it because it has methods with @SingleRunner or "
 						+ "@LeaderOnly: name the classes that the test needs, as in %s(OrderCleanup.class), or add what "
 						+ "this one needs by @MockitoBean or @Import)")
@@ -90,26 +90,22 @@ record SliceComponents(String annotation, Set<Class<?>> named) implements Contex
 		}
 	}
 
-	private static boolean isGuarded(ScannedGenericBeanDefinition component, MetadataReaderFactory types) {
-		try {
-			return isGuarded(component.getMetadata(), types);
-		}
-		catch (IOException ex) {
-			throw new UncheckedIOException(ex);
-		}
-	}
-
 	/**
 	 * Return whether a class has guarded methods of its own, or inherited ones.
 	 */
-	private static boolean isGuarded(AnnotationMetadata type, MetadataReaderFactory types) throws IOException {
+	private static boolean isGuarded(AnnotationMetadata type, MetadataReaderFactory types) {
 		if (type.hasAnnotatedMethods(SingleRunner.class.getName())
 				|| type.hasAnnotatedMethods(LeaderOnly.class.getName())) {
 			return true;
 		}
 		String superclass = type.getSuperClassName();
-		return superclass != null && !superclass.startsWith("java.")
-				&& isGuarded(types.getMetadataReader(superclass).getAnnotationMetadata(), types);
+		try {
+			return superclass != null && !superclass.startsWith("java.")
+					&& isGuarded(types.getMetadataReader(superclass).getAnnotationMetadata(), types);
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
 	}
 
 	/**
