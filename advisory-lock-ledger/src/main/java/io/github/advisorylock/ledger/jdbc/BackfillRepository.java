@@ -87,14 +87,13 @@ record BackfillRepository(LedgerConnections connections, LedgerTables tables, Su
 	 */
 	boolean tell(JobName job, Instant startedAt, int done, int skipped, @Nullable Instant tick,
 			@Nullable String outcome, LedgerRun.@Nullable Failure failure) {
-		StorableText text = this.connections.text();
 		return this.connections.apart((apart) -> this.tables.statement(apart, job, TELL)
 			.param("done", done)
 			.param("skipped", skipped)
 			.param("tick", (tick != null) ? tick.atOffset(ZoneOffset.UTC) : null, Types.TIMESTAMP_WITH_TIMEZONE)
 			.param("outcome", outcome, Types.VARCHAR)
-			.param("errorClass", text.ofNullable((failure != null) ? failure.type() : null), Types.VARCHAR)
-			.param("error", text.ofNullable((failure != null) ? failure.text() : null), Types.VARCHAR)
+			.param("errorClass", this.connections.storable((failure != null) ? failure.type() : null), Types.VARCHAR)
+			.param("error", this.connections.storable((failure != null) ? failure.text() : null), Types.VARCHAR)
 			.param("startedAt", startedAt.atOffset(ZoneOffset.UTC))
 			.update()) == 1;
 	}

@@ -108,8 +108,9 @@ final class InstanceRepository {
 	 * Say that this instance has another name now.
 	 */
 	void rename(String namespace, String before) {
-		this.connections.apartBriefly(
-				(apart) -> statement(apart, namespace, JobStatements.RENAME).param("before", text(before)).update());
+		this.connections.apartBriefly((apart) -> statement(apart, namespace, JobStatements.RENAME)
+			.param("before", this.connections.storable(before))
+			.update());
 	}
 
 	/**
@@ -124,16 +125,18 @@ final class InstanceRepository {
 		Told told = this.connections.apartBriefly((apart) -> {
 			long said = System.nanoTime();
 			Optional<Told> answer = statement(apart, namespace, JobStatements.APPEAR)
-				.param("version", text(version), Types.VARCHAR)
+				.param("version", this.connections.storable(version), Types.VARCHAR)
 				.param("library", InstanceRepository.class.getPackage().getImplementationVersion(), Types.VARCHAR)
 				.param("now", OffsetDateTime.now(ZoneOffset.UTC))
 				.param("first", first)
-				.param("roles", RunQuestions.array(roles, (role) -> text(role.name())))
+				.param("roles", RunQuestions.array(roles, (role) -> this.connections.storable(role.name())))
 				.param("terms", RunQuestions.numbers(roles, KnownInstance.Role::term))
 				.param("since",
 						RunQuestions.array(roles, (role) -> (role.since() != null) ? role.since().toString() : null))
-				.param("keys", RunQuestions.array(schedules.keySet(), this::text))
-				.param("schedules", RunQuestions.array(schedules.values(), (all) -> text(String.join(", ", all))))
+				.param("keys", RunQuestions.array(schedules.keySet(), this.connections::storable))
+				.param("schedules",
+						RunQuestions.array(schedules.values(),
+								(all) -> this.connections.storable(String.join(", ", all))))
 				.param("took", this.took)
 				.query((row, number) -> new Told(row.getString(1), row.getBoolean(2)))
 				.optional();
@@ -172,10 +175,6 @@ final class InstanceRepository {
 			.param("namespace", namespace)
 			.param("instance", this.instance.get())
 			.param("born", BORN);
-	}
-
-	private @Nullable String text(@Nullable String text) {
-		return this.connections.text().ofNullable(text);
 	}
 
 	static KnownInstance instance(ResultSet row, int number) throws SQLException {

@@ -65,17 +65,9 @@ public record JobName(String namespace, String key) {
 	 * @return what the ledger has no room for, or {@code null} if there is room
 	 */
 	public @Nullable String findExcess() {
-		return findExcess(this.namespace, this.key);
-	}
-
-	/**
-	 * Find out why runs of a job can't be recorded.
-	 * @return what the ledger has no room for, or {@code null} if there is room
-	 */
-	static @Nullable String findExcess(String namespace, String key) {
-		String excess = findExcess("'namespace'", namespace, CHARACTERS_OF_NAMESPACE);
-		excess = (excess != null) ? excess : findExcess("'key'", key, CHARACTERS_OF_KEY);
-		int bytes = (namespace + key).getBytes(StandardCharsets.UTF_8).length;
+		String excess = findExcess("'namespace'", this.namespace, CHARACTERS_OF_NAMESPACE);
+		excess = (excess != null) ? excess : findExcess("'key'", this.key, CHARACTERS_OF_KEY);
+		int bytes = (this.namespace + this.key).getBytes(StandardCharsets.UTF_8).length;
 		return (excess != null || bytes <= BYTES) ? excess
 				: "'key' and its namespace have " + bytes + " bytes in UTF-8, and the ledger has room for " + BYTES;
 	}

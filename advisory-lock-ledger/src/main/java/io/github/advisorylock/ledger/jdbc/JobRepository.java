@@ -124,9 +124,9 @@ public class JobRepository {
 		Instant now = Instant.now();
 		List<JobName> names = jobs.stream().map(JobFacts::name).toList();
 		this.connections.apart((apart) -> bind(this.tables.statement(apart, JobStatements.REGISTER), names)
-			.param("methods", RunQuestions.array(jobs, (job) -> text(job.method())))
+			.param("methods", RunQuestions.array(jobs, (job) -> this.connections.storable(job.method())))
 			.param("scopes", RunQuestions.array(jobs, JobFacts::scope))
-			.param("schedules", RunQuestions.array(jobs, (job) -> text(job.toJson())))
+			.param("schedules", RunQuestions.array(jobs, (job) -> this.connections.storable(job.toJson())))
 			.param("onces", RunQuestions.array(jobs, JobFacts::once))
 			.param("intervals", micros(jobs, JobFacts::minInterval))
 			.param("windows", micros(jobs, JobFacts::catchUp))
@@ -166,10 +166,6 @@ public class JobRepository {
 
 	private static <T> List<T> next(Statement statement, RowMapper<T> mapper) throws SQLException {
 		return new RowMapperResultSetExtractor<>(mapper).extractData(statement.getResultSet());
-	}
-
-	private @Nullable String text(@Nullable String text) {
-		return this.connections.text().ofNullable(text);
 	}
 
 	/**
@@ -322,7 +318,7 @@ public class JobRepository {
 							ends.map((end) -> (end != LedgerRun.Outcome.EXECUTED) ? end.name() : "").toArray()))
 			.param("ended", outcome != null)
 			.param("namespace", namespace)
-			.param("instance", (instance != null) ? text(instance) : null, Types.VARCHAR)
+			.param("instance", this.connections.storable(instance), Types.VARCHAR)
 			.param("from", (from != null) ? from.atOffset(ZoneOffset.UTC) : null, Types.TIMESTAMP_WITH_TIMEZONE)
 			.param("to", (to != null) ? to.atOffset(ZoneOffset.UTC) : null, Types.TIMESTAMP_WITH_TIMEZONE)
 			.param("limit", limit)

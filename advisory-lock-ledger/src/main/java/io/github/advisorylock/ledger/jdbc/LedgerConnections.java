@@ -104,6 +104,13 @@ final class LedgerConnections {
 	}
 
 	/**
+	 * Return a text as the encoding of the database can have it.
+	 */
+	@Nullable String storable(@Nullable String text) {
+		return (text != null) ? this.text.of(text) : null;
+	}
+
+	/**
 	 * Return what works on the connection of the current transaction.
 	 */
 	NamedParameterJdbcOperations current() {

@@ -64,7 +64,7 @@ record OperatorRepository(LedgerConnections connections, LedgerTables tables) {
 				  reason = CASE WHEN p.paused_at IS NULL THEN excluded.reason ELSE p.reason END
 				""")
 			.param("by", this.connections.text().of(by))
-			.param("reason", this.connections.text().ofNullable(reason), Types.VARCHAR)
+			.param("reason", this.connections.storable(reason), Types.VARCHAR)
 			.update()) == 1;
 	}
 
@@ -113,7 +113,7 @@ record OperatorRepository(LedgerConnections connections, LedgerTables tables) {
 							SELECT count(*) FROM {job} j WHERE j.namespace = :namespace AND j.template IS NULL AND j.recorded
 							""")
 			.param("by", this.connections.text().of(by))
-			.param("reason", this.connections.text().ofNullable(reason), Types.VARCHAR)
+			.param("reason", this.connections.storable(reason), Types.VARCHAR)
 			.query(Integer.class)
 			.single());
 	}
@@ -171,7 +171,7 @@ record OperatorRepository(LedgerConnections connections, LedgerTables tables) {
 							FROM latest l WHERE i.namespace = :namespace AND i.instance = :key AND i.born_at = l.born_at
 							"""
 						.replace(":by", "CAST(:by AS text)"))
-			.param("by", this.connections.text().ofNullable(by), Types.VARCHAR)
+			.param("by", this.connections.storable(by), Types.VARCHAR)
 			.update()) == 1;
 	}
 
@@ -279,7 +279,7 @@ record OperatorRepository(LedgerConnections connections, LedgerTables tables) {
 				.param("expression", expression, Types.VARCHAR)
 				.param("zone", zone, Types.VARCHAR)
 				.param("by", this.connections.text().of(by))
-				.param("reason", this.connections.text().ofNullable(reason), Types.VARCHAR)
+				.param("reason", this.connections.storable(reason), Types.VARCHAR)
 				.query((row, number) -> LedgerTables.required(row, "effective_at"))
 				.single();
 		});

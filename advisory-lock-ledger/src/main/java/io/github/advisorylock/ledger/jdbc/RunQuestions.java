@@ -161,9 +161,9 @@ final class RunQuestions {
 			this.tables.statement(jdbc, ANSWER)
 				.param("id", id)
 				.param("instances", array(stacks, (stack) -> this.instance.get()))
-				.param("threads", array(stacks, (stack) -> text(stack.thread())))
+				.param("threads", array(stacks, (stack) -> this.connections.storable(stack.thread())))
 				.param("states", array(stacks, (stack) -> (stack.state() != null) ? stack.state().name() : null))
-				.param("stacks", array(stacks, (stack) -> text(String.join("\n", stack.frames()))))
+				.param("stacks", array(stacks, (stack) -> this.connections.storable(String.join("\n", stack.frames()))))
 				.param("processes", new SqlArrayValue("integer", stacks.stream().map(Run.Stack::process).toArray()))
 				.update();
 			this.answered.add(id);
@@ -181,10 +181,6 @@ final class RunQuestions {
 	static <T> SqlArrayValue numbers(Collection<T> all, Function<T, @Nullable Long> element) {
 		return new SqlArrayValue("bigint",
 				all.stream().map(element).map((number) -> Objects.requireNonNullElse(number, -1L)).toArray());
-	}
-
-	private @Nullable String text(@Nullable String text) {
-		return this.connections.text().ofNullable(text);
 	}
 
 	/**

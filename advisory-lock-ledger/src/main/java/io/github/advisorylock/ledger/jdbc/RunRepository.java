@@ -334,7 +334,8 @@ final class RunRepository {
 			.addValue("committed", committed)
 			.addValue("errorClass", (failure != null) ? text().of(failure.type()) : null, Types.VARCHAR)
 			.addValue("error", (failure != null) ? text().of(failure.text()) : null, Types.VARCHAR)
-			.addValue("stackTrace", (failure != null) ? text().ofNullable(failure.stackTrace()) : null, Types.VARCHAR);
+			.addValue("stackTrace", this.connections.storable((failure != null) ? failure.stackTrace() : null),
+					Types.VARCHAR);
 		return query(jdbc, this.statements.end, run, (statement) -> answer(statement).getInt(1) == 1);
 	}
 

@@ -69,11 +69,4 @@ record StorableText(@Nullable Charset charset) {
 		return (this.charset != null) ? new String(text.getBytes(this.charset), this.charset) : text;
 	}
 
-	/**
-	 * As {@link #of(String)}, for what there may not be.
-	 */
-	@Nullable String ofNullable(@Nullable String text) {
-		return (text != null) ? of(text) : null;
-	}
-
 }
