@@ -120,7 +120,7 @@ class LockDatabaseConfiguration {
 	@ConditionalOnMissingBean
 	LockDatabases advisoryLockDatabases(LockDatabaseParts parts, LockDatabase lockDatabase,
 			SingleRunnerStartupCheck check) {
-		LockDatabases databases = parts.databases(lockDatabase, check::add);
+		LockDatabases databases = parts.databases(lockDatabase, check);
 		check.made(databases);
 		return databases;
 	}

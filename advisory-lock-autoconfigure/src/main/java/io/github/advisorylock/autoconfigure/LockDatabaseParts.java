@@ -148,7 +148,7 @@ record LockDatabaseParts(AdvisoryLockProperties properties, SingleRunnerSettings
 		List<String> own = List.of(this.context.getBeanNamesForType(PostgresAdvisoryLockTemplate.class, true, false));
 		PostgresAdvisoryLockTemplate template = own.contains(LockDatabaseConfiguration.TEMPLATE)
 				? template(lockDatabase.dataSource(), lockDatabase.transactionManager(), lockDatabase.session().get(),
-						this.context.getBeanProvider(RunLedger.class)::getObject)
+						lockDatabase.ledger())
 				: lockDatabase.template().get();
 		List<String> preferred = new ArrayList<>();
 		for (String name : namedManagers()) {

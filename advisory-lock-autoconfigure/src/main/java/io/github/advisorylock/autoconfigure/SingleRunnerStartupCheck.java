@@ -21,6 +21,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.BiConsumer;
 
 import io.github.advisorylock.AdvisoryLockOperations;
 import io.github.advisorylock.LockScope;
@@ -45,7 +46,7 @@ import org.springframework.util.ClassUtils;
  * from the application, and has the rest of the library made if the application uses
  * locks: an application without locks is to pay nothing for them.
  */
-final class SingleRunnerStartupCheck implements SmartInitializingSingleton {
+final class SingleRunnerStartupCheck implements SmartInitializingSingleton, BiConsumer<String, SmartLifecycle> {
 
 	private static final String SESSION_PROPERTIES = "advisory-lock.session";
 
@@ -134,7 +135,7 @@ final class SingleRunnerStartupCheck implements SmartInitializingSingleton {
 
 	private void begin(LockDatabases databases) {
 		for (LockStartup startup : own()) {
-			startup.begin(databases, this::add);
+			startup.begin(databases, this);
 		}
 	}
 
@@ -143,7 +144,8 @@ final class SingleRunnerStartupCheck implements SmartInitializingSingleton {
 	 * Spring makes each bean that is declared as a SmartLifecycle, even a lazy one. The
 	 * context itself starts what is there before it has started.
 	 */
-	void add(String name, SmartLifecycle lifecycle) {
+	@Override
+	public void accept(String name, SmartLifecycle lifecycle) {
 		this.beans.registerSingleton(name, lifecycle);
 		if (this.started) {
 			lifecycle.start();

@@ -183,7 +183,9 @@ final class SingleRunnerOperationParser {
 		try {
 			@Nullable String @Nullable [] names = this.parameterNames.getParameterNames(method);
 			KeyTemplate template = KeyTemplate.parse(text, names);
-			template.checkProperties((index) -> ResolvableType.forMethodParameter(method, index));
+			if (!template.isFixed()) {
+				template.checkProperties((index) -> ResolvableType.forMethodParameter(method, index));
+			}
 			return template;
 		}
 		catch (RuntimeException ex) {

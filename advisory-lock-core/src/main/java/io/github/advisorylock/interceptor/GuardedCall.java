@@ -47,7 +47,7 @@ final class GuardedCall implements LockCallback<@Nullable Object, Exception> {
 
 	private final SingleRunnerOperation operation;
 
-	private final Supplier<AdvisoryLockOperations> operations;
+	private final Supplier<? extends AdvisoryLockOperations> operations;
 
 	private final boolean now;
 
@@ -126,8 +126,9 @@ final class GuardedCall implements LockCallback<@Nullable Object, Exception> {
 	 * @param now whether an operator asks for it
 	 * @param invocation what the advice of the method has of it
 	 */
-	GuardedCall(SingleRunnerOperation operation, AdvisoryLockKey key, Supplier<AdvisoryLockOperations> operations,
-			SingleRunnerObserver.@Nullable Call observed, boolean now, MethodInvocation invocation) {
+	GuardedCall(SingleRunnerOperation operation, AdvisoryLockKey key,
+			Supplier<? extends AdvisoryLockOperations> operations, SingleRunnerObserver.@Nullable Call observed,
+			boolean now, MethodInvocation invocation) {
 		this.operation = operation;
 		this.key = key;
 		this.operations = operations;

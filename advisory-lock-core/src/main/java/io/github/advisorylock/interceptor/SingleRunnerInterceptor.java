@@ -58,7 +58,7 @@ public class SingleRunnerInterceptor implements MethodInterceptor {
 
 	private final BiFunction<Method, Class<?>, @Nullable SingleRunnerOperation> operationSource;
 
-	private final Supplier<AdvisoryLockOperations> operations;
+	private final Supplier<? extends AdvisoryLockOperations> operations;
 
 	private volatile @Nullable GuardedObserver observer;
 
@@ -81,7 +81,7 @@ public class SingleRunnerInterceptor implements MethodInterceptor {
 			Supplier<? extends AdvisoryLockOperations> operations,
 			Supplier<? extends @Nullable SingleRunnerObserver> observer, ApplicationEventPublisher eventPublisher) {
 		this.operationSource = operationSource;
-		this.operations = SingletonSupplier.of(operations::get);
+		this.operations = SingletonSupplier.of(operations);
 		this.observer = new GuardedObserver(observer, () -> this.observer = null);
 		this.eventPublisher = eventPublisher;
 		this.insideTransaction = new InsideTransaction();

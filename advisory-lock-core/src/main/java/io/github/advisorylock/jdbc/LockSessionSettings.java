@@ -51,9 +51,10 @@ public record LockSessionSettings(Duration heartbeat, Duration deadClientTimeout
 
 	public LockSessionSettings {
 		Assert.isTrue(heartbeat.toMillis() > 0, "The heartbeat must be a millisecond or more.");
-		Assert.isTrue(heartbeat.compareTo(deadClientTimeout) < 0,
-				() -> "The heartbeat must be shorter than 'advisory-lock.session.dead-client-timeout', which is "
-						+ deadClientTimeout + ".");
+		if (heartbeat.compareTo(deadClientTimeout) >= 0) {
+			throw new IllegalArgumentException("The heartbeat must be shorter than "
+					+ "'advisory-lock.session.dead-client-timeout', which is " + deadClientTimeout + ".");
+		}
 	}
 
 	/**
