@@ -24,6 +24,8 @@ import io.github.advisorylock.LockScope;
 import io.github.advisorylock.annotation.SingleRunnerAnnotationBeanPostProcessor;
 import io.github.advisorylock.annotation.SingleRunnerMethod;
 import io.github.advisorylock.doctor.DoctorCheck.Severity;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
 
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.core.annotation.MergedAnnotations;
@@ -52,6 +54,8 @@ public record ApplicationDoctor(ConfigurableListableBeanFactory beans,
 		boolean namespaceChosen, String namespaceText, List<String> everyInstance,
 		Function<DoctorCheck, Severity> severities) {
 
+	private static final Log logger = LogFactory.getLog(ApplicationDoctor.class);
+
 	private static final String LIMIT = "org.springframework.resilience.annotation.ConcurrencyLimit";
 
 	private static final List<String> RETRIES = List.of("org.springframework.resilience.annotation.Retryable",
@@ -61,7 +65,7 @@ public record ApplicationDoctor(ConfigurableListableBeanFactory beans,
 	 * Look, once all beans are there.
 	 */
 	public void examine() {
-		Findings findings = new Findings(this.severities, "");
+		Findings findings = new Findings(this.severities, logger::warn, "");
 		List<SingleRunnerMethod> methods = this.postProcessor.getMethods();
 		FleetExamination fleet = new FleetExamination(this.beans, this.everyInstance);
 		fleet.examine(findings);

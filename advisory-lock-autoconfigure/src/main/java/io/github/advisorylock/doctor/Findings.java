@@ -21,14 +21,13 @@ import java.util.Collections;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 
 import io.github.advisorylock.AdvisoryLockConfigurationException;
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.doctor.DoctorCheck.Severity;
-import org.apache.commons.logging.Log;
-import org.apache.commons.logging.LogFactory;
 
 import org.springframework.util.StringUtils;
 
@@ -36,16 +35,16 @@ import org.springframework.util.StringUtils;
  * What the doctor has seen and found so far, and what the properties make of it.
  *
  * @param severities what a finding leads to
+ * @param warning is told of what is no failure
  * @param place tells where that was, to stand before what is said of it
  * @param noted what was looked at and is well, in a few words
  * @param found what is not as it should be
  */
-record Findings(Function<DoctorCheck, Severity> severities, String place, List<String> noted, Set<Finding> found) {
+record Findings(Function<DoctorCheck, Severity> severities, Consumer<String> warning, String place, List<String> noted,
+		Set<Finding> found) {
 
-	private static final Log logger = LogFactory.getLog(Findings.class);
-
-	Findings(Function<DoctorCheck, Severity> severities, String place) {
-		this(severities, place, new ArrayList<>(), new LinkedHashSet<>());
+	Findings(Function<DoctorCheck, Severity> severities, Consumer<String> warning, String place) {
+		this(severities, warning, place, new ArrayList<>(), new LinkedHashSet<>());
 	}
 
 	boolean isOff(DoctorCheck check) {
@@ -92,7 +91,7 @@ record Findings(Function<DoctorCheck, Severity> severities, String place, List<S
 			}
 			else if (severity == Severity.WARN) {
 				well = false;
-				logger.warn("Advisory locks: " + this.place + finding);
+				this.warning.accept("Advisory locks: " + this.place + finding);
 			}
 		}
 		if (!failures.isEmpty()) {

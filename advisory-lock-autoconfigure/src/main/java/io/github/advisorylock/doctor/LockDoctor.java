@@ -80,7 +80,7 @@ public record LockDoctor(CheckContext context, List<ThreadPoolTaskScheduler> poo
 	 */
 	public void examine() {
 		if (this.context.usesLocks()) {
-			Findings findings = new Findings(this.severities, this.place);
+			Findings findings = new Findings(this.severities, logger::warn, this.place);
 			PooledExamination.examine(this.context, findings);
 			TransactionExamination.examine(this.context, findings);
 			SessionExamination.examine(this.context, findings);

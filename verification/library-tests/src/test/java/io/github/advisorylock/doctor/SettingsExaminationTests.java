@@ -89,7 +89,8 @@ class SettingsExaminationTests {
 	}
 
 	private static List<DoctorCheck> examine(ServerSettings server, boolean direct, CheckContext context) {
-		Findings findings = new Findings((check) -> DoctorCheck.Severity.OFF, "");
+		Findings findings = new Findings((check) -> DoctorCheck.Severity.OFF, (warning) -> {
+		}, "");
 		SettingsExamination.examine(server, direct, context, findings);
 		return findings.found().stream().map(Finding::check).toList();
 	}
