@@ -111,8 +111,8 @@ public final class AdvisoryLockAutoConfiguration {
 	}
 
 	@Bean
-	static BeanFactoryPostProcessor advisoryLockContainerPreparation(Environment environment) {
-		return new ContainerPreparation(environment);
+	static BeanFactoryPostProcessor advisoryLockContainerPreparation() {
+		return new ContainerPreparation();
 	}
 
 	/**

@@ -49,26 +49,21 @@ final class ContainerPreparation implements BeanFactoryPostProcessor {
 
 	private static final String OWN = ClassUtils.getPackageName(ContainerPreparation.class) + ".";
 
-	private final Environment environment;
-
-	ContainerPreparation(Environment environment) {
-		this.environment = environment;
-	}
-
 	@Override
 	public void postProcessBeanFactory(ConfigurableListableBeanFactory beanFactory) {
-		leaveUnread(beanFactory);
+		Environment environment = beanFactory.getBean(Environment.class);
+		leaveUnread(beanFactory, environment);
 		ConfigurationPropertiesBindHandlerAdvisor timeUnits = (handler) -> new TimeUnitStartupCheck(handler,
-				this.environment);
+				environment);
 		beanFactory.registerSingleton("advisoryLockTimeUnitStartupCheck", timeUnits);
 		PlannedTimes plannedTimes = new PlannedTimes(beanFactory);
 		beanFactory.registerSingleton("advisoryLockPlannedTimesFirst", plannedTimes);
 		beanFactory.registerSingleton("advisoryLockPlannedTimesLast", plannedTimes.configurer);
 		beanFactory.registerSingleton("advisoryLockSingleRunnerAdviceArrangement", new AdviceArrangement(beanFactory));
 		if (ClassUtils.isPresent("com.zaxxer.hikari.HikariDataSource", beanFactory.getBeanClassLoader())
-				&& this.environment.getProperty("advisory-lock.enabled", Boolean.class, true)) {
-			beanFactory.registerSingleton("advisoryLockPooledConnectionPreparation", new PooledConnectionPreparation(
-					() -> AdvisoryLockProperties.Session.of(this.environment).toSettings()));
+				&& environment.getProperty("advisory-lock.enabled", Boolean.class, true)) {
+			beanFactory.registerSingleton("advisoryLockPooledConnectionPreparation",
+					new PooledConnectionPreparation(() -> AdvisoryLockProperties.Session.of(environment).toSettings()));
 		}
 	}
 
@@ -77,7 +72,7 @@ final class ContainerPreparation implements BeanFactoryPostProcessor {
 	 * the methods of our beans, among which Spring looks for listeners and would load
 	 * what they take and return.
 	 */
-	private void leaveUnread(ConfigurableListableBeanFactory beanFactory) {
+	private static void leaveUnread(ConfigurableListableBeanFactory beanFactory, Environment environment) {
 		for (String name : beanFactory.getBeanDefinitionNames()) {
 			BeanDefinition definition = beanFactory.getBeanDefinition(name);
 			String type = definition.getBeanClassName();
@@ -86,7 +81,7 @@ final class ContainerPreparation implements BeanFactoryPostProcessor {
 				Supplier<?> bound = properties.getInstanceSupplier();
 				// what its build has made of the application needs the bean that it makes
 				if (bound != null && !(bound instanceof InstanceSupplier<?>)) {
-					properties.setInstanceSupplier(() -> AdvisoryLockProperties.isAnySet(this.environment) ? bound.get()
+					properties.setInstanceSupplier(() -> AdvisoryLockProperties.isAnySet(environment) ? bound.get()
 							: AdvisoryLockProperties.NONE_SET);
 				}
 			}

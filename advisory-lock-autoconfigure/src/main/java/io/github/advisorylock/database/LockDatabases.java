@@ -193,12 +193,10 @@ public final class LockDatabases implements DisposableBean {
 	}
 
 	private LockDatabase on(@Nullable DataSource dataSource) {
-		for (LockDatabase database : this.all) {
-			if (dataSource != null && database.isOn(dataSource)) {
-				return database;
-			}
-		}
-		return this.defaultDatabase;
+		return this.all.stream()
+			.filter((database) -> dataSource != null && database.isOn(dataSource))
+			.findFirst()
+			.orElse(this.defaultDatabase);
 	}
 
 	@Override

@@ -270,12 +270,9 @@ public final class TransactionManagers {
 	 * @return the name, {@code default} if it is not known
 	 */
 	public String nameOf(@Nullable PlatformTransactionManager manager) {
-		for (String bean : (manager != null) ? names() : List.<String>of()) {
-			if (this.beanFactory.getBean(bean) == manager) {
-				return bean;
-			}
-		}
-		return "default";
+		return all().filter((bean) -> manager != null && this.beanFactory.getBean(bean) == manager)
+			.findFirst()
+			.orElse("default");
 	}
 
 	/**
@@ -340,12 +337,8 @@ public final class TransactionManagers {
 	 * @return {@code true} if there is such a manager
 	 */
 	public boolean haveOtherThan(LockDatabase database) {
-		boolean have = false;
-		for (String bean : names()) {
-			DataSource dataSource = dataSourceOf(this.beanFactory.getBean(bean, PlatformTransactionManager.class));
-			have |= dataSource != null && !database.isOn(dataSource);
-		}
-		return have;
+		return all().map((bean) -> dataSourceOf(this.beanFactory.getBean(bean, PlatformTransactionManager.class)))
+			.anyMatch((dataSource) -> dataSource != null && !database.isOn(dataSource));
 	}
 
 	/**

@@ -45,7 +45,7 @@ record PostgresServer(String product, String version, boolean standby, int answe
 	private static final int FIRST_YUGABYTE_YEAR = 2025;
 
 	static PostgresServer ask(Connection connection) throws SQLException {
-		String product = connection.getMetaData().getDatabaseProductName();
+		String product = productOf(connection);
 		if (!POSTGRESQL.equals(product)) {
 			return new PostgresServer(product, "", false, 0, null);
 		}
@@ -60,7 +60,7 @@ record PostgresServer(String product, String version, boolean standby, int answe
 	 * none of the settings, and then is asked what it is again, alone.
 	 */
 	static PostgresServer askWithSettings(Connection connection) throws SQLException {
-		String product = connection.getMetaData().getDatabaseProductName();
+		String product = productOf(connection);
 		if (!POSTGRESQL.equals(product)) {
 			return new PostgresServer(product, "", false, 0, null);
 		}
@@ -71,6 +71,13 @@ record PostgresServer(String product, String version, boolean standby, int answe
 		catch (SQLException ex) {
 			return askAgain(connection, ex);
 		}
+	}
+
+	/**
+	 * PostgreSQL's own driver says the same of each server, and loads much for that.
+	 */
+	private static String productOf(Connection connection) throws SQLException {
+		return DriverAnswers.isOwnerOf(connection) ? POSTGRESQL : connection.getMetaData().getDatabaseProductName();
 	}
 
 	private static PostgresServer askAgain(Connection connection, SQLException failure) throws SQLException {
