@@ -411,8 +411,7 @@ public final class Fleet {
 	 */
 	InMemoryLocks locks(SingleRunnerSettings settings) {
 		if (this.locks == null) {
-			this.locks = new InMemoryLocks(settings.namespace(), settings.keyFactory(), settings.waitFor(), this.calls,
-					this.home::publishEvent, this);
+			this.locks = new InMemoryLocks(settings, this.calls, this.home::publishEvent, this);
 		}
 		return this.locks;
 	}

@@ -56,8 +56,6 @@ final class InMemoryLockOperations implements TwoPhaseLockOperations {
 
 	private final Supplier<AdvisoryLockProperties> properties;
 
-	private final Supplier<SingleRunnerSettings.LedgerUse> ledger;
-
 	private final InMemoryTransactions transactions;
 
 	private final @Nullable FleetInstance instance;
@@ -83,11 +81,6 @@ final class InMemoryLockOperations implements TwoPhaseLockOperations {
 		this.locks = locks;
 		this.properties = SingletonSupplier.of(() -> beans.getBeanProvider(AdvisoryLockProperties.class)
 			.getIfAvailable(() -> new Binder().bindOrCreate("advisory-lock", AdvisoryLockProperties.class)));
-		this.ledger = SingletonSupplier.of(() -> beans.getBeanProvider(SingleRunnerSettings.class)
-			.stream()
-			.map(SingleRunnerSettings::ledger)
-			.findFirst()
-			.orElse(SingleRunnerSettings.LedgerUse.ON_DEMAND));
 		this.transactions = new InMemoryTransactions(beans, this.properties);
 		this.instance = instance;
 	}
@@ -172,7 +165,7 @@ final class InMemoryLockOperations implements TwoPhaseLockOperations {
 	 * Make sure that the ledger would record runs for a key.
 	 */
 	void checkRecorded(AdvisoryLockKey key) {
-		Assert.state(this.ledger.get() != SingleRunnerSettings.LedgerUse.OFF,
+		Assert.state(this.locks.settings().ledger() != SingleRunnerSettings.LedgerUse.OFF,
 				() -> "Failed to record a run of advisory lock '" + key
 						+ "': there is no ledger; do not set 'advisory-lock.ledger.enabled' to false");
 		String excess = JobName.of(key).findExcess();
@@ -191,7 +184,7 @@ final class InMemoryLockOperations implements TwoPhaseLockOperations {
 	}
 
 	private Duration waitFor(LockRequest request) {
-		return (request.waitFor() != null) ? request.waitFor() : this.locks.waitFor();
+		return (request.waitFor() != null) ? request.waitFor() : this.locks.settings().waitFor();
 	}
 
 	/**

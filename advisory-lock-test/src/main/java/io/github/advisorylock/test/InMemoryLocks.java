@@ -34,6 +34,7 @@ import io.github.advisorylock.LockMode;
 import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.annotation.SingleRunnerMethod;
+import io.github.advisorylock.annotation.SingleRunnerSettings;
 import io.github.advisorylock.leader.UnguardedLeaderElection;
 import io.github.advisorylock.ledger.JobPausedEvent;
 import io.github.advisorylock.ledger.JobRescheduledEvent;
@@ -76,34 +77,28 @@ public final class InMemoryLocks implements TestLocks {
 
 	private final AtomicLong term = new AtomicLong(1);
 
-	private final String namespace;
-
-	private final AdvisoryLockKeyFactory keyFactory;
-
-	private final Duration waitFor;
+	private final SingleRunnerSettings settings;
 
 	/**
 	 * Create locks without a namespace, for a test that needs no application context.
 	 */
 	public InMemoryLocks() {
-		this("", AdvisoryLockKeyFactory.sha256(), Duration.ZERO, new CallRecorder(), (event) -> {
-		}, null);
+		this(new SingleRunnerSettings("", AdvisoryLockKeyFactory.sha256(), Duration.ZERO, Duration.ZERO,
+				SingleRunnerSettings.LedgerUse.ON_DEMAND, (type) -> null, (key) -> null), new CallRecorder(),
+				(event) -> {
+				}, null);
 	}
 
 	/**
 	 * Create locks.
-	 * @param namespace the namespace of requests that do not name one
-	 * @param keyFactory makes the keys of requests that were created by name
-	 * @param waitFor how long requests wait that do not say so
+	 * @param settings of the application
 	 * @param calls is told how calls end
 	 * @param eventPublisher is told of lost locks, and what operators do
 	 * @param fleet whose locks they are, {@code null} if not those of a fleet
 	 */
-	InMemoryLocks(String namespace, AdvisoryLockKeyFactory keyFactory, Duration waitFor, CallRecorder calls,
-			Consumer<Object> eventPublisher, @Nullable Fleet fleet) {
-		this.namespace = namespace;
-		this.keyFactory = keyFactory;
-		this.waitFor = waitFor;
+	InMemoryLocks(SingleRunnerSettings settings, CallRecorder calls, Consumer<Object> eventPublisher,
+			@Nullable Fleet fleet) {
+		this.settings = settings;
 		this.calls = calls;
 		this.eventPublisher = eventPublisher;
 		this.fleet = fleet;
@@ -287,7 +282,7 @@ public final class InMemoryLocks implements TestLocks {
 	}
 
 	AdvisoryLockKey key(LockRequest request) {
-		return request.key(this.namespace, this.keyFactory);
+		return request.key(this.settings.namespace(), this.settings.keyFactory());
 	}
 
 	HoldTable table() {
@@ -298,8 +293,8 @@ public final class InMemoryLocks implements TestLocks {
 		return this.answers;
 	}
 
-	Duration waitFor() {
-		return this.waitFor;
+	SingleRunnerSettings settings() {
+		return this.settings;
 	}
 
 	void record(LockCall call) {

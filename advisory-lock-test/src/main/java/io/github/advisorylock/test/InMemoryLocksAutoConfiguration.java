@@ -58,8 +58,7 @@ final class InMemoryLocksAutoConfiguration {
 	@ConditionalOnMissingBean(TestLocks.class)
 	InMemoryLocks advisoryLockTestLocks(SingleRunnerSettings settings, CallRecorder calls,
 			ApplicationEventPublisher eventPublisher) {
-		return new InMemoryLocks(settings.namespace(), settings.keyFactory(), settings.waitFor(), calls,
-				eventPublisher::publishEvent, null);
+		return new InMemoryLocks(settings, calls, eventPublisher::publishEvent, null);
 	}
 
 	@Bean

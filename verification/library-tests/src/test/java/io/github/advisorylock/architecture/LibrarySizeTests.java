@@ -42,7 +42,7 @@ class LibrarySizeTests {
 
 	private static final int PUBLIC_TYPES = 138;
 
-	private static final int PROMISED_TYPES = 90;
+	private static final int PROMISED_TYPES = 55;
 
 	private static final Path ROOT = Path.of("../..");
 
