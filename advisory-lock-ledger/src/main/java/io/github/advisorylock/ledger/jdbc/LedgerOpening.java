@@ -133,6 +133,7 @@ final class LedgerOpening {
 				new BackfillRepository(this.connections, tables, instance), new LedgerPurge(this.connections, tables),
 				schema.deletable());
 		this.opened = opened;
+		this.registered = NEVER;
 		// a pool of one has no connection besides that of a transaction: the next
 		// heartbeat asks
 		while (!this.connections.areInTransaction() && opened.jobs().instances().hasNamesake(this.namespace)) {

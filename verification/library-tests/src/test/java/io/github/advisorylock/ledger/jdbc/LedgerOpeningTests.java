@@ -128,13 +128,21 @@ class LedgerOpeningTests extends AbstractLedgerTests {
 	@Test
 	void jobsAreRegisteredAgainWhenAScheduleHasChanged() {
 		ChangedMethods methods = new ChangedMethods(new ArrayList<>(ledgerMethods()), new ArrayList<>());
-		PostgresAdvisoryLockLedger ledger = new PostgresAdvisoryLockLedger(this.pool, settings(), NAMESPACE,
-				new LockInstance("host:2"), methods, (event) -> {
-				});
+		PostgresAdvisoryLockLedger ledger = ledger(methods);
 		assertThat(ledger.jobs(NAMESPACE, "", 10)).hasSize(2);
 		methods.methods().add(new JobFinder.LedgerMethod(new JobName(NAMESPACE, "third"), null, null, null));
 		assertThat(ledger.jobs(NAMESPACE, "", 10)).hasSize(2);
 		methods.listeners().forEach(Runnable::run);
+		assertThat(ledger.jobs(NAMESPACE, "", 10)).hasSize(3);
+	}
+
+	@Test
+	void jobsAreRegisteredAgainWhenTablesWereFoundAgainInATransaction() {
+		ChangedMethods methods = new ChangedMethods(new ArrayList<>(ledgerMethods()), new ArrayList<>());
+		PostgresAdvisoryLockLedger ledger = ledger(methods);
+		ledger.prepare();
+		methods.methods().add(new JobFinder.LedgerMethod(new JobName(NAMESPACE, "third"), null, null, null));
+		transaction().executeWithoutResult((status) -> ledger.prepare());
 		assertThat(ledger.jobs(NAMESPACE, "", 10)).hasSize(3);
 	}
 
@@ -149,6 +157,12 @@ class LedgerOpeningTests extends AbstractLedgerTests {
 		assertThat(TestPostgres.query("SELECT instance FROM ledger_tests_run ORDER BY fencing_token"))
 			.containsExactly(before, then)
 			.doesNotHaveDuplicates();
+	}
+
+	private PostgresAdvisoryLockLedger ledger(LedgerOpening.Methods methods) {
+		return new PostgresAdvisoryLockLedger(this.pool, settings(), NAMESPACE, new LockInstance("host:2"), methods,
+				(event) -> {
+				});
 	}
 
 	private record ChangedMethods(List<JobFinder.LedgerMethod> methods,
