@@ -60,7 +60,7 @@ public final class TestPostgres {
 	 * A class loader of a test's own meets the server that is running.
 	 */
 	private static final String URL = (String) System.getProperties()
-		.computeIfAbsent(TestPostgres.class.getName(), (name) -> start());
+		.computeIfAbsent(TestPostgres.class.getName(), (name) -> startForAll());
 
 	private static final OutsideConnections outside = new OutsideConnections(URL);
 
@@ -253,6 +253,22 @@ public final class TestPostgres {
 	private static String family(String namespace) {
 		return "classid::bigint = ('x' || left(encode(sha256(convert_to(ltrim(" + namespace
 				+ " || '/advisory-lock:members', '/'), 'UTF8')), 'hex'), 8))::bit(32)::bigint";
+	}
+
+	/**
+	 * Whoever asks first may have a class loader of its own, and the classes of the
+	 * server are found by that of the thread.
+	 */
+	private static String startForAll() {
+		Thread thread = Thread.currentThread();
+		ClassLoader before = thread.getContextClassLoader();
+		thread.setContextClassLoader(TestPostgres.class.getClassLoader());
+		try {
+			return start();
+		}
+		finally {
+			thread.setContextClassLoader(before);
+		}
 	}
 
 	private static String start() {
