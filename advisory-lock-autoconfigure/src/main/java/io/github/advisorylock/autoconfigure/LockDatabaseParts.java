@@ -54,7 +54,6 @@ import io.github.advisorylock.leader.LeaderOnlyMethods;
 import io.github.advisorylock.leader.PostgresLeaderElection;
 import org.jspecify.annotations.Nullable;
 
-import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
 import org.springframework.boot.jdbc.autoconfigure.JdbcConnectionDetails;
@@ -132,12 +131,12 @@ record LockDatabaseParts(AdvisoryLockProperties properties, SingleRunnerSettings
 	 */
 	LockDatabase database() {
 		PlatformTransactionManager manager = transactionManager(this.properties.transactionManager());
-		ObjectProvider<LockSession> session = this.context.getBeanProvider(LockSession.class);
-		ObjectProvider<PostgresAdvisoryLockTemplate> template = this.context
-			.getBeanProvider(PostgresAdvisoryLockTemplate.class);
-		ObjectProvider<RunLedger> ledger = this.context.getBeanProvider(RunLedger.class);
-		return new LockDatabase(this.managers.nameOf(manager), dataSource(manager), manager, session::getIfAvailable,
-				template::getIfAvailable, ledger::getIfAvailable);
+		return new LockDatabase(this.managers.nameOf(manager), dataSource(manager), manager,
+				provided(LockSession.class), provided(PostgresAdvisoryLockTemplate.class), provided(RunLedger.class));
+	}
+
+	private <T> Supplier<@Nullable T> provided(Class<T> type) {
+		return this.context.getBeanProvider(type)::getIfAvailable;
 	}
 
 	/**
