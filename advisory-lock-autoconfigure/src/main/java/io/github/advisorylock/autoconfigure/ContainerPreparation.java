@@ -35,6 +35,7 @@ import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.beans.factory.support.AbstractBeanDefinition;
 import org.springframework.beans.factory.support.InstanceSupplier;
 import org.springframework.boot.context.properties.ConfigurationPropertiesBindHandlerAdvisor;
+import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.core.PriorityOrdered;
 import org.springframework.core.env.Environment;
 import org.springframework.scheduling.annotation.SchedulingConfigurer;
@@ -51,7 +52,8 @@ final class ContainerPreparation implements BeanFactoryPostProcessor {
 
 	@Override
 	public void postProcessBeanFactory(ConfigurableListableBeanFactory beanFactory) {
-		Environment environment = beanFactory.getBean(Environment.class);
+		Environment environment = beanFactory.getBean(ConfigurableApplicationContext.ENVIRONMENT_BEAN_NAME,
+				Environment.class);
 		leaveUnread(beanFactory, environment);
 		ConfigurationPropertiesBindHandlerAdvisor timeUnits = (handler) -> new TimeUnitStartupCheck(handler,
 				environment);
