@@ -20,11 +20,11 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.ZoneId;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
-import java.util.TreeSet;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BiConsumer;
 import java.util.function.Supplier;
@@ -296,12 +296,13 @@ record LockDatabaseParts(AdvisoryLockProperties properties, SingleRunnerSettings
 	 * Return what is to be the same on all instances, in the same order on each.
 	 */
 	private String guarded(List<SingleRunnerMethod> methods) {
-		Set<String> guarded = new TreeSet<>();
+		List<String> guarded = new ArrayList<>();
 		for (SingleRunnerMethod method : methods) {
 			SingleRunnerOperation operation = method.operation();
 			guarded.add(List.of(method.namespace(), operation.keyTemplate(), operation.scope(), operation.permits(),
 					operation.once(true), schedules(method)) + "");
 		}
+		Collections.sort(guarded);
 		return String.join("", guarded);
 	}
 
@@ -309,8 +310,8 @@ record LockDatabaseParts(AdvisoryLockProperties properties, SingleRunnerSettings
 	 * The first delay of a schedule may well differ, the zone of an interval, and what
 	 * UTC is called.
 	 */
-	private Set<String> schedules(SingleRunnerMethod method) {
-		Set<String> schedules = new TreeSet<>();
+	private List<String> schedules(SingleRunnerMethod method) {
+		List<String> schedules = new ArrayList<>();
 		for (Scheduled schedule : scheduled(method)) {
 			String zone = this.context.getEnvironment().resolvePlaceholders(schedule.zone());
 			schedules.add(this.context.getEnvironment()
@@ -319,6 +320,7 @@ record LockDatabaseParts(AdvisoryLockProperties properties, SingleRunnerSettings
 						: schedule.fixedRate() + schedule.fixedRateString() + "/" + schedule.fixedDelay()
 								+ schedule.fixedDelayString() + schedule.timeUnit()));
 		}
+		Collections.sort(schedules);
 		return schedules;
 	}
 
