@@ -99,7 +99,7 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission {
 		this.request = request;
 		this.scope = scope;
 		this.deadline = deadline;
-		this.recorded = request.isRecorded() || request.detail(RequestDetail.Recorded.class) != null;
+		this.recorded = RequestDetail.isRecorded(request);
 		boolean remembered = request.memory() != null || request.detail(RequestDetail.Interval.class) != null;
 		this.tickLock = remembered ? resources.tick(key, request) : null;
 	}
