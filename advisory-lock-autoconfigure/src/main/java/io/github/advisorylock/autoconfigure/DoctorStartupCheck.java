@@ -127,8 +127,8 @@ record DoctorStartupCheck(ConfigurableListableBeanFactory beans, SingleRunnerAnn
 				methods.add(method);
 			}
 		}
-		CheckContext context = new CheckContext(methods, isDefault ? otherUses(this.beans) : OtherUses.NONE, template,
-				dataSource, (method) -> transactionOf(method, database, managers), database.transactionManager(),
+		CheckContext context = new CheckContext(methods, isDefault ? otherUses() : OtherUses.NONE, template, dataSource,
+				(method) -> transactionOf(method, database, managers), database.transactionManager(),
 				routeOf(dataSource), (pool != null) ? pool.getMax() : null, database.session().get(),
 				this.properties.sessionPropertiesOf(isDefault ? null : database.name()),
 				this.properties.session().toSettings(), this.properties.maxHeldLocks(),
@@ -143,16 +143,16 @@ record DoctorStartupCheck(ConfigurableListableBeanFactory beans, SingleRunnerAnn
 		return this.beans.getBeanProvider(type).orderedStream().toList();
 	}
 
-	private static OtherUses otherUses(ConfigurableListableBeanFactory beans) {
+	private OtherUses otherUses() {
 		Set<LockScope> scopes = EnumSet.noneOf(LockScope.class);
-		if (!beans.getBean(LeaderOnlyMethods.class).getRoles().isEmpty()
-				|| LockUse.isInjected(beans, "advisoryLockLeaderElection")) {
+		if (!this.beans.getBean(LeaderOnlyMethods.class).getRoles().isEmpty()
+				|| LockUse.isInjected(this.beans, "advisoryLockLeaderElection")) {
 			scopes.add(LockScope.SESSION);
 		}
-		for (LockUse use : beans.getBeanProvider(LockUse.class)) {
+		for (LockUse use : this.beans.getBeanProvider(LockUse.class)) {
 			scopes.addAll(use.scopes());
 		}
-		return new OtherUses(scopes, LockUse.isInjected(beans, "advisoryLockOperations", "advisoryLockTemplate"));
+		return new OtherUses(scopes, LockUse.isInjected(this.beans, "advisoryLockOperations", "advisoryLockTemplate"));
 	}
 
 	/**
