@@ -1,6 +1,7 @@
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -13,19 +14,26 @@ import jdk.jfr.consumer.RecordedFrame;
 import jdk.jfr.consumer.RecordingFile;
 
 /**
- * Reads recordings of the JVM's flight recorder, and fails if a class in a folder had a virtual thread pinned to its
- * carrier: by being initialized, or by calling what was pinned for another reason than that a class was initialized, loaded
- * or linked. That happens once for each class in the life of a JVM. usage: java PinnedThreads.java RECORDINGS CLASSES
+ * Reads recordings of the JVM's flight recorder, and fails if a class in one of some folders had a virtual thread pinned to
+ * its carrier: by being initialized for long, or by calling what was pinned for another reason than that a class was
+ * initialized, loaded or linked. That happens once for each class in the life of a JVM.
+ * usage: java PinnedThreads.java RECORDINGS CLASSES...
  */
 final class PinnedThreads {
 
 	private static final long TOO_FEW = 1000;
 
+	/**
+	 * A class that is initialized waits a moment for the lock of a logger or of a class
+	 * loader, once in the life of a JVM; one that asks a server waits for longer.
+	 */
+	private static final Duration LONG_INITIALIZATION = Duration.ofMillis(100);
+
 	private static final Pattern INITIALIZED = Pattern
 		.compile("VM call to (\\S+)\\.<clinit> on stack|initialization of (\\S+) by another thread");
 
 	public static void main(String[] arguments) throws IOException {
-		Path classes = Path.of(arguments[1]);
+		List<Path> classes = Stream.of(arguments).skip(1).map(Path::of).toList();
 		long started = 0;
 		long ours = 0;
 		Map<String, Integer> others = new TreeMap<>();
@@ -61,13 +69,14 @@ final class PinnedThreads {
 		}
 	}
 
-	private static boolean isOf(Path classes, RecordedEvent event) {
+	private static boolean isOf(List<Path> classes, RecordedEvent event) {
 		if (isOfClassLoading(event)) {
 			return false;
 		}
 		Matcher initialized = INITIALIZED.matcher(event.getString("pinnedReason"));
 		if (initialized.find()) {
-			return isIn(classes, (initialized.group(1) != null) ? initialized.group(1) : initialized.group(2));
+			return isIn(classes, (initialized.group(1) != null) ? initialized.group(1) : initialized.group(2))
+					&& event.getDuration().compareTo(LONG_INITIALIZATION) >= 0;
 		}
 		return frames(event).anyMatch((frame) -> isIn(classes, frame.getMethod().getType().getName()));
 	}
@@ -75,15 +84,19 @@ final class PinnedThreads {
 	/**
 	 * The JVM lets no virtual thread go (2 stands for a critical section) that waits for
 	 * the lock under which it loads or links a class, wherever that is used for the first
-	 * time. A monitor in Java code pins nothing since Java 24, and says none of this.
+	 * time. A monitor in Java code pins nothing since Java 24, and says none of this. Nor
+	 * does it where it asks Java code for the class, or to link a lambda.
 	 */
 	private static boolean isOfClassLoading(RecordedEvent event) {
-		return event.getString("pinnedReason").equals("Freeze or preempt failed (2)")
-				&& event.getString("blockingOperation").equals("Contended monitor enter");
+		return (event.getString("pinnedReason").equals("Freeze or preempt failed (2)")
+				&& event.getString("blockingOperation").equals("Contended monitor enter"))
+				|| frames(event).map(RecordedFrame::getMethod)
+					.anyMatch((method) -> method.getName().equals("loadClass")
+							|| method.getType().getName().equals("java.lang.invoke.MethodHandleNatives"));
 	}
 
-	private static boolean isIn(Path classes, String type) {
-		return Files.exists(classes.resolve(type.replace('.', '/') + ".class"));
+	private static boolean isIn(List<Path> classes, String type) {
+		return classes.stream().anyMatch((folder) -> Files.exists(folder.resolve(type.replace('.', '/') + ".class")));
 	}
 
 	private static Stream<RecordedFrame> frames(RecordedEvent event) {
