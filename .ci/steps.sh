@@ -177,6 +177,8 @@ test_step() {
     fail "$name" 'no test has run'
   fi
   python3 .ci/test_reports.py failed >>"$failures"
+  # A step can be red with no test of it: what it said last is the reason
+  ! grep -qx "$name: ended with [0-9]*" "$failures" || tail -n 20 "$log" | sed 's/^/    /' >>"$failures"
   python3 .ci/test_reports.py note "$name" "$tests"
   printf 'Tests run: %d, Failures: %d, Errors: %d, Skipped: %d -- %s\n' "$run" "$(sum_of failures)" \
     "$(sum_of errors)" "$skipped" "$name" >>"$results"
