@@ -39,6 +39,7 @@ import io.github.advisorylock.testsupport.VirtualThreadExecutor;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -128,6 +129,7 @@ class VirtualThreadTests extends AbstractLockTests {
 	}
 
 	@Test
+	@Tag("gate")
 	void ownInterruptsCostNoLockOfTheNextConnection() throws Exception {
 		for (int i = 0; i < 5; i++) {
 			CountDownLatch running = new CountDownLatch(20);
