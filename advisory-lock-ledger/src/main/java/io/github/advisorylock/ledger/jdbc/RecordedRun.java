@@ -98,6 +98,8 @@ final class RecordedRun implements RunRecord {
 
 	private final @Nullable Function<@Nullable Object, String> resultFormat;
 
+	private final RunStatements.Kind kind;
+
 	private final MapSqlParameterSource parameters;
 
 	private @Nullable Instant scheduleKnown;
@@ -149,17 +151,16 @@ final class RecordedRun implements RunRecord {
 		String of = (recorded != null) ? recorded.template() : null;
 		String template = template(this.name.key(), of);
 		boolean kept = this.tick != null || this.name.key().equals(of);
+		this.kind = new RunStatements.Kind(LockContext.current().isEmpty(), backfill != null, this.planned != null,
+				oncePerKey);
 		this.parameters = runs.parameters()
 			.addValue("namespace", this.name.namespace())
 			.addValue("key", this.name.key())
 			.addValue("tick", time, Types.TIMESTAMP_WITH_TIMEZONE)
 			.addValue("ofTick", time, Types.TIMESTAMP_WITH_TIMEZONE)
-			.addValue("backfilled", backfill != null)
 			.addValue("again", backfill != null && backfill.again())
 			.addValue("scope", scope.name())
-			.addValue("drainable", LockContext.current().isEmpty())
 			.addValue("oncePerKey", oncePerKey)
-			.addValue("planned", this.planned != null)
 			.addValue("backOff", backOff)
 			.addValue("minInterval", minInterval, Types.BIGINT)
 			.addValue("template", template, Types.VARCHAR)
@@ -252,12 +253,12 @@ final class RecordedRun implements RunRecord {
 		this.parameters.addValue("scheduleKnown", (known != null) ? known.atOffset(ZoneOffset.UTC) : null,
 				Types.TIMESTAMP_WITH_TIMEZONE);
 		if (!locked) {
-			return this.runs.precheck(this.parameters);
+			return this.runs.precheck(this.kind, this.parameters);
 		}
 		boolean savepoint = this.failureMatters && this.boundary == Boundary.OWN_TRANSACTION;
 		try {
 			return DeferredInterrupt
-				.during(() -> this.runs.decide(this.parameters, this.boundary != Boundary.NONE, savepoint));
+				.during(() -> this.runs.decide(this.kind, this.parameters, this.boundary != Boundary.NONE, savepoint));
 		}
 		catch (UncategorizedSQLException ex) {
 			throw explained(ex);

@@ -202,9 +202,9 @@ final class RunRepository {
 	/**
 	 * Return what would be decided about a tick, as far as can be seen without the lock.
 	 */
-	Decision precheck(MapSqlParameterSource run) {
+	Decision precheck(RunStatements.Kind kind, MapSqlParameterSource run) {
 		return this.connections
-			.reading((reading) -> query(reading, this.statements.decide, run.addValue("draws", false), DECISION));
+			.reading((reading) -> query(reading, this.statements.decisions(kind).look(), run, DECISION));
 	}
 
 	/**
@@ -212,12 +212,12 @@ final class RunRepository {
 	 * @param joined whether the run is part of the current transaction
 	 * @param savepoint whether its work is to be undone apart from its lock
 	 */
-	Decision decide(MapSqlParameterSource run, boolean joined, boolean savepoint) {
-		run.addValue("draws", true);
+	Decision decide(RunStatements.Kind kind, MapSqlParameterSource run, boolean joined, boolean savepoint) {
+		RunStatements.Decisions decisions = this.statements.decisions(kind);
 		if (!joined) {
-			return this.connections.apart((apart) -> query(apart, this.statements.decide, run, DECISION));
+			return this.connections.apart((apart) -> query(apart, decisions.apart(), run, DECISION));
 		}
-		String sql = savepoint ? this.statements.decideBeforeSavepoint : this.statements.decideInside;
+		String sql = savepoint ? decisions.beforeSavepoint() : decisions.inside();
 		return query(this.connections.current(), sql, run, DECISION);
 	}
 

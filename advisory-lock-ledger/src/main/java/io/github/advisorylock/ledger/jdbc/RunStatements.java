@@ -16,6 +16,9 @@
 
 package io.github.advisorylock.ledger.jdbc;
 
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+
 import io.github.advisorylock.jdbc.server.FencingTokens;
 
 /**
@@ -268,22 +271,6 @@ final class RunStatements {
 	private static final String SAVEPOINT = "SAVEPOINT advisory_lock_run";
 
 	/**
-	 * Decides whether a run goes on, and draws its token if {@code :draws}. Answers the
-	 * name of an outcome, the token, the time, the attempt, and a time that was ignored.
-	 */
-	final String decide;
-
-	/**
-	 * Decides in the transaction of the work, and leaves no snapshot open.
-	 */
-	final String decideInside;
-
-	/**
-	 * Decides likewise, with a savepoint afterwards, which keeps the lock.
-	 */
-	final String decideBeforeSavepoint;
-
-	/**
 	 * Writes the start of a run in scope {@code SESSION}. Answers when that was,
 	 * {@code null} if its lock was lost.
 	 */
@@ -305,14 +292,23 @@ final class RunStatements {
 	 */
 	final String hang;
 
+	private final String decide;
+
+	private final Map<Kind, Decisions> decisions = new ConcurrentHashMap<>();
+
 	RunStatements(LedgerTables tables) {
 		this.decide = tables.in(DECIDE.replace("{drained}", JobStatements.DRAINED));
-		this.decideInside = this.decide + RELEASE;
-		this.decideBeforeSavepoint = this.decideInside + "; " + SAVEPOINT;
 		this.begin = tables.in(BEGIN);
 		this.end = tables.in(END);
 		this.result = tables.in(RESULT);
 		this.hang = tables.in(HANG);
+	}
+
+	/**
+	 * Return what decides about runs of a kind.
+	 */
+	Decisions decisions(Kind kind) {
+		return this.decisions.computeIfAbsent(kind, (key) -> new Decisions(key.in(this.decide)));
 	}
 
 	/**
@@ -334,6 +330,49 @@ final class RunStatements {
 	 */
 	static String flush() {
 		return "SELECT 1, " + FencingTokens.DURABLE;
+	}
+
+	/**
+	 * What runs have in common that are asked the same. It stands in the text: PostgreSQL
+	 * counts what a parameter may have it read, finds that a plan for these values alone
+	 * is cheaper, and would plan for each run, which takes longer than all else.
+	 *
+	 * @param drainable whether the instance may be told to begin none
+	 * @param backfilled whether an operator has asked for the tick
+	 * @param planned whether the tick is one of a schedule
+	 * @param oncePerKey whether the key is run once
+	 */
+	record Kind(boolean drainable, boolean backfilled, boolean planned, boolean oncePerKey) {
+
+		private String in(String sql) {
+			return sql.replace(":drainable", "" + this.drainable)
+				.replace(":backfilled", "" + this.backfilled)
+				.replace(":planned", "" + this.planned)
+				.replace(":oncePerKey", "" + this.oncePerKey);
+		}
+
+	}
+
+	/**
+	 * Statements that decide whether a run goes on. They answer the name of an outcome,
+	 * the token, the time, the attempt, and a time that was ignored.
+	 *
+	 * @param look draws no token
+	 * @param apart draws one
+	 * @param inside does so in the transaction of the work, and leaves no snapshot open
+	 * @param beforeSavepoint does likewise, with a savepoint afterwards, which keeps the
+	 * lock
+	 */
+	record Decisions(String look, String apart, String inside, String beforeSavepoint) {
+
+		private Decisions(String sql) {
+			this(sql.replace(":draws", "false"), sql.replace(":draws", "true"));
+		}
+
+		private Decisions(String look, String draw) {
+			this(look, draw, draw + RELEASE, draw + RELEASE + "; " + SAVEPOINT);
+		}
+
 	}
 
 }

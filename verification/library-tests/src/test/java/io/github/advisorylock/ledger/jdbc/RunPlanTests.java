@@ -49,6 +49,8 @@ class RunPlanTests extends AbstractLedgerTests {
 					"ledger_tests_completion", "schedule", "ledger_tests_schedule", "instance", "ledger_tests_instance",
 					"backfill", "ledger_tests_backfill", "token", "ledger_tests_fencing_token"));
 
+	private static final RunStatements.Kind KIND = new RunStatements.Kind(true, false, true, false);
+
 	private final RunStatements statements = new RunStatements(TABLES);
 
 	@Test
@@ -66,8 +68,8 @@ class RunPlanTests extends AbstractLedgerTests {
 			TestPostgres.execute("VACUUM ANALYZE ledger_tests_" + table);
 		}
 		try (Connection connection = TestPostgres.open()) {
-			for (String sql : List.of(this.statements.decide, this.statements.begin, this.statements.end,
-					this.statements.result, this.statements.hang)) {
+			for (String sql : List.of(this.statements.decisions(KIND).apart(), this.statements.begin,
+					this.statements.end, this.statements.result, this.statements.hang)) {
 				List<String> plan = plan(connection, sql, 4_000_000);
 				assertThat(plan).isNotEmpty()
 					.noneMatch((line) -> line.contains("Seq Scan on ledger_tests_run")
@@ -88,8 +90,8 @@ class RunPlanTests extends AbstractLedgerTests {
 			.execute("INSERT INTO ledger_tests_run (namespace, key, scope, instance, fencing_token, started_at) "
 					+ "SELECT 'tests', 'job', 'SESSION', 'host:1', n, now() FROM generate_series(1, 500) n");
 		try (Connection connection = TestPostgres.open()) {
-			for (String sql : List.of(this.statements.decide, this.statements.begin, this.statements.end,
-					this.statements.result, this.statements.hang)) {
+			for (String sql : List.of(this.statements.decisions(KIND).apart(), this.statements.begin,
+					this.statements.end, this.statements.result, this.statements.hang)) {
 				assertThat(plan(connection, sql, 501)).isNotEmpty().noneMatch((line) -> line.contains("run_latest"));
 			}
 		}
@@ -148,15 +150,12 @@ class RunPlanTests extends AbstractLedgerTests {
 			.addValue("key", "job")
 			.addValue("tick", tick, Types.TIMESTAMP_WITH_TIMEZONE)
 			.addValue("ofTick", tick, Types.TIMESTAMP_WITH_TIMEZONE)
-			.addValue("planned", true)
 			.addValue("scheduleKnown", null, Types.TIMESTAMP_WITH_TIMEZONE)
-			.addValue("backfilled", false)
 			.addValue("again", false)
 			.addValue("scope", "SESSION")
 			.addValue("instance", "host:" + token)
 			.addValue("home", "tests")
 			.addValue("born", tick)
-			.addValue("drainable", true)
 			.addValue("oncePerKey", false)
 			.addValue("backOff", false)
 			.addValue("failedAttempts", 0)
@@ -179,7 +178,6 @@ class RunPlanTests extends AbstractLedgerTests {
 			.addValue("errorClass", null, Types.VARCHAR)
 			.addValue("error", null, Types.VARCHAR)
 			.addValue("stackTrace", null, Types.VARCHAR)
-			.addValue("draws", true)
 			.addValue("hangStack", null, Types.VARCHAR)
 			.addValue("traceId", null, Types.VARCHAR)
 			.addValue("result", null, Types.VARCHAR)

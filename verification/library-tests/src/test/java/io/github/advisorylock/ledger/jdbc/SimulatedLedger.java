@@ -53,13 +53,23 @@ public final class SimulatedLedger {
 
 	private static final Duration MINUTE = Duration.ofMinutes(1);
 
-	private static final Map<String, Verb> VERBS = Map.ofEntries(verb(STATEMENTS.decide, SimulatedLedger::decide),
-			verb(STATEMENTS.begin, SimulatedLedger::begin), verb(STATEMENTS.end, SimulatedLedger::end),
-			verb(TABLES.in(JobStatements.APPEAR), SimulatedLedger::appear),
-			verb(TABLES.in(BackfillRepository.BEGIN), SimulatedLedger::beginBackfill),
-			verb(TABLES.in(BackfillRepository.TELL), SimulatedLedger::tellBackfill),
-			verb(TABLES.in("SELECT EXISTS (" + JobStatements.DRAINED + ")"),
-					(rows, named, writes) -> new Object[] { rows.isDrained(named) }));
+	private static final Map<String, Verb> VERBS = new HashMap<>(
+			Map.ofEntries(verb(STATEMENTS.begin, SimulatedLedger::begin), verb(STATEMENTS.end, SimulatedLedger::end),
+					verb(TABLES.in(JobStatements.APPEAR), SimulatedLedger::appear),
+					verb(TABLES.in(BackfillRepository.BEGIN), SimulatedLedger::beginBackfill),
+					verb(TABLES.in(BackfillRepository.TELL), SimulatedLedger::tellBackfill),
+					verb(TABLES.in("SELECT EXISTS (" + JobStatements.DRAINED + ")"),
+							(rows, named, writes) -> new Object[] { rows.isDrained(named) })));
+
+	static {
+		for (int bits = 0; bits < 16; bits++) {
+			RunStatements.Kind kind = new RunStatements.Kind((bits & 1) != 0, (bits & 2) != 0, (bits & 4) != 0,
+					(bits & 8) != 0);
+			RunStatements.Decisions decisions = STATEMENTS.decisions(kind);
+			VERBS.putAll(Map.ofEntries(verb(decisions.look(), (rows, run, writes) -> rows.decide(run, kind, false)),
+					verb(decisions.apart(), (rows, run, writes) -> rows.decide(run, kind, true))));
+		}
+	}
 
 	private final Supplier<Instant> clock;
 
@@ -147,31 +157,31 @@ public final class SimulatedLedger {
 		return answer;
 	}
 
-	private Object[] decide(Values run, List<Runnable> writes) {
+	private Object[] decide(Values run, RunStatements.Kind kind, boolean draws) {
 		Job job = job(run.text("key"));
 		Instant now = this.clock.get();
 		Instant tick = run.time("tick");
 		boolean open = tick != null && tick.equals(job.openTick);
 		Instant latest = now.plus(MINUTE);
 		String outcome = "EXECUTED";
-		if (run.is("drainable") && isDrained(run)) {
+		if (kind.drainable() && isDrained(run)) {
 			outcome = RunStatements.DRAINED;
 		}
 		else if (job.pausedAt != null) {
 			outcome = "PAUSED";
 		}
-		else if (run.is("backfilled")
+		else if (kind.backfilled()
 				&& !isBackfilled(run.text("key"), Objects.requireNonNull(tick), run.text("instance"))) {
 			outcome = "PAUSED";
 		}
-		else if (run.is("planned")
+		else if (kind.planned()
 				&& !this.schedules.isKnown(run.text("namespace"), run.text("key"), run.time("scheduleKnown"))) {
 			outcome = RunStatements.RESCHEDULED;
 		}
 		else if (tick != null && tick.isAfter(latest)) {
 			outcome = RunStatements.AHEAD;
 		}
-		else if (run.is("backfilled") ? job.executed.contains(tick)
+		else if (kind.backfilled() ? job.executed.contains(tick)
 				: tick != null && job.lastTick != null && !tick.isAfter(job.lastTick)) {
 			outcome = "ALREADY_RAN";
 		}
@@ -182,11 +192,11 @@ public final class SimulatedLedger {
 				&& job.lastStartedAt.isAfter(now.minusNanos(run.number("minInterval") * 1000))) {
 			outcome = "TOO_SOON";
 		}
-		Long token = (run.is("draws") && outcome.equals("EXECUTED")) ? Math.max(job.token + 1, ++this.sequence) : null;
+		Long token = (draws && outcome.equals("EXECUTED")) ? Math.max(job.token + 1, ++this.sequence) : null;
 		this.sequence = Math.max(this.sequence, (token != null) ? token : 0);
 		return new Object[] { outcome, token, now.atOffset(ZoneOffset.UTC), open ? job.attempts + 1 : 1, null,
 				open ? job.failedAttempts : 0,
-				run.is("backfilled") && job.lastTick != null && tick != null && !job.lastTick.isBefore(tick), 0L };
+				kind.backfilled() && job.lastTick != null && tick != null && !job.lastTick.isBefore(tick), 0L };
 	}
 
 	private Object[] begin(Values run, List<Runnable> writes) {
