@@ -291,7 +291,7 @@ class LockSessionTests extends AbstractLockTests {
 		assertThat(held.isHeld()).isTrue();
 		held.close();
 		Awaitility.await().untilAsserted(() -> assertThat(TestPostgres.connections("tests")).isEmpty());
-		assertThat(session.isConnected()).isFalse();
+		Awaitility.await().until(() -> !session.isConnected());
 		assertThat(this.template.execute(REQUEST, (lock) -> 1).value()).isOne();
 		assertThat(this.events).isEmpty();
 	}
