@@ -85,14 +85,12 @@ final class PinnedThreads {
 	 * The JVM lets no virtual thread go (2 stands for a critical section) that waits for
 	 * the lock under which it loads or links a class, wherever that is used for the first
 	 * time. A monitor in Java code pins nothing since Java 24, and says none of this. Nor
-	 * does it where it asks Java code for the class, or to link a lambda.
+	 * does it let one go that waits in a class loader which it has asked.
 	 */
 	private static boolean isOfClassLoading(RecordedEvent event) {
 		return (event.getString("pinnedReason").equals("Freeze or preempt failed (2)")
 				&& event.getString("blockingOperation").equals("Contended monitor enter"))
-				|| frames(event).map(RecordedFrame::getMethod)
-					.anyMatch((method) -> method.getName().equals("loadClass")
-							|| method.getType().getName().equals("java.lang.invoke.MethodHandleNatives"));
+				|| frames(event).anyMatch((frame) -> frame.getMethod().getName().equals("loadClass"));
 	}
 
 	private static boolean isIn(List<Path> classes, String type) {
