@@ -31,7 +31,7 @@ import org.jspecify.annotations.Nullable;
  * The PostgreSQL that everything is measured on: embedded binaries with the durability
  * settings of production, or the server at {@code -Dpostgres=jdbc:...}.
  */
-final class BenchmarkServer implements AutoCloseable {
+public final class BenchmarkServer implements AutoCloseable {
 
 	private final @Nullable EmbeddedPostgres embedded;
 
@@ -42,7 +42,13 @@ final class BenchmarkServer implements AutoCloseable {
 		this.url = url;
 	}
 
-	static BenchmarkServer start(String choice) throws IOException {
+	/**
+	 * Start a server, or use one.
+	 * @param choice {@code jdbc:...} for a server that runs already
+	 * @return what is to be closed
+	 * @throws IOException if none can be started
+	 */
+	public static BenchmarkServer start(String choice) throws IOException {
 		if (choice.startsWith("jdbc:")) {
 			return new BenchmarkServer(null, choice);
 		}
@@ -76,7 +82,11 @@ final class BenchmarkServer implements AutoCloseable {
 		return new BenchmarkServer(embedded, embedded.getJdbcUrl("postgres", "postgres"));
 	}
 
-	String url() {
+	/**
+	 * Return where it is, with user and password.
+	 * @return a JDBC URL
+	 */
+	public String url() {
 		return this.url;
 	}
 

@@ -29,9 +29,8 @@ import javax.sql.DataSource;
 import io.github.advisorylock.AdvisoryLockOperations;
 import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.LockRequest;
+import io.github.advisorylock.benchmarks.BenchmarkServer;
 import io.github.advisorylock.ledger.LedgerRun;
-import io.github.advisorylock.testsupport.FreePort;
-import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.boot.WebApplicationType;
@@ -68,17 +67,11 @@ class LargeLedgerFigures {
 
 	@Test
 	void ofThreeMillionRuns() throws Exception {
-		try (EmbeddedPostgres server = EmbeddedPostgres.builder()
-			.setPort(FreePort.find())
-			.setServerConfig("fsync", "on")
-			.setServerConfig("synchronous_commit", "on")
-			.setServerConfig("full_page_writes", "on")
-			.setServerConfig("listen_addresses", "localhost")
-			.start();
+		try (BenchmarkServer server = BenchmarkServer.start("embedded");
 				ConfigurableApplicationContext context = new SpringApplicationBuilder(Application.class)
 					.web(WebApplicationType.NONE)
-					.properties("spring.datasource.url=" + server.getJdbcUrl("postgres", "postgres"),
-							"spring.application.name=figures", "advisory-lock.ledger.initialize-schema=always")
+					.properties("spring.datasource.url=" + server.url(), "spring.application.name=figures",
+							"advisory-lock.ledger.initialize-schema=always")
 					.run()) {
 			AdvisoryLockOperations operations = context.getBean(AdvisoryLockOperations.class);
 			PostgresAdvisoryLockLedger ledger = context.getBean(PostgresAdvisoryLockLedger.class);
@@ -134,7 +127,9 @@ class LargeLedgerFigures {
 	 */
 	private static List<Double> forget(LedgerPurge purge, Duration pause) {
 		List<Double> millis = new ArrayList<>();
-		for (LedgerPurge.Work work : purge.outdated()) {
+		List<LedgerPurge.Work> round = new ArrayList<>(List.of(purge.lostRuns()));
+		round.addAll(purge.outdated());
+		for (LedgerPurge.Work work : round) {
 			LedgerPurge.Batch batch = new LedgerPurge.Batch(LedgerPurge.BATCH, work.first());
 			while (batch.rows() == LedgerPurge.BATCH) {
 				long begin = System.nanoTime();
