@@ -30,11 +30,11 @@ module_of() {
   if grep -q "^+++ b/$with_tests/" "$1"; then echo "$with_tests"; else echo "$library"; fi
 }
 
-# Runs fast tests of a module with some classes before all others
+# Runs fast tests of a module for no longer than a time, with some classes before all others
 run_tests() {
-  local module=$1 first=$2
-  shift 2
-  (cd "$module" && timeout 600 java -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -XX:+EnableDynamicAgentLoading \
+  local time=$1 module=$2 first=$3
+  shift 3
+  (cd "$module" && timeout "$time" java -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -XX:+EnableDynamicAgentLoading \
     --add-opens java.base/java.lang=ALL-UNNAMED --add-opens java.base/java.util=ALL-UNNAMED \
     --add-opens java.base/java.util.regex=ALL-UNNAMED -Djava.util.concurrent.ForkJoinPool.common.parallelism=4 \
     -Dpostgres=embedded -cp "$first:target/test-classes:target/classes:$(cat target/test-classpath):$console" \
@@ -55,7 +55,7 @@ find_bug() {
   (cd "$copy" && git apply "$patch" && { cat files; sed "s|^|$root/|" users; } \
     | xargs javac -nowarn -proc:none -parameters -g --release 17 -d classes -cp "$root/$module/target/classes:$(cat "$root/$module/target/test-classpath")")
   # shellcheck disable=SC2046
-  run_tests "$module" "$copy/classes" --fail-fast $(selection "$patch") >"$copy/log" || code=$?
+  run_tests 10m "$module" "$copy/classes" --fail-fast $(selection "$patch") >"$copy/log" || code=$?
   if [ "$code" -ne 1 ]; then
     printf '%-40s %3d s  SURVIVED (%d): %s\n' "$bug" $((SECONDS - started)) "$code" "$(head -1 "$patch")"
     return 1
@@ -82,7 +82,7 @@ for module in "$library" "$with_tests"; do
     [ "$(module_of "src/mutants/$bug.patch")" != "$module" ] || patches+=("$root/src/mutants/$bug.patch")
   done
   # shellcheck disable=SC2046
-  if [ ${#patches[@]} -gt 0 ] && ! run_tests "$module" target/test-classes $(selection "${patches[@]}") >"$work/log"; then
+  if [ ${#patches[@]} -gt 0 ] && ! run_tests 40m "$module" target/test-classes $(selection "${patches[@]}") >"$work/log"; then
     echo 'What has to notice a bug fails without one'
     tail -100 "$work/log"
     failed=1
