@@ -99,6 +99,17 @@ record Disturbance(Fault fault, int place, long begin, long end) {
 	}
 
 	/**
+	 * Return whether an instance may be without a timer for what is due at a moment.
+	 * @param place the place of the instance
+	 * @param moment when it is due
+	 * @param period the time between two calls of the timer
+	 */
+	boolean mayDelayTimer(int place, long moment, long period) {
+		return this.place == place && this.fault.delaysTimers() > 0 && this.begin <= moment
+				&& moment <= this.end + this.fault.delaysTimers() + period;
+	}
+
+	/**
 	 * Return whether what was committed at a moment may have been lost.
 	 */
 	boolean mayLoseCommitOf(long moment) {

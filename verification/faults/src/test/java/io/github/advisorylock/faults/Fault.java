@@ -408,6 +408,14 @@ enum Fault {
 	}
 
 	/**
+	 * Return how late a timer may go off that an instance has set meanwhile, by its
+	 * clock: Spring computes the delay of the next call by it.
+	 */
+	long delaysTimers() {
+		return (this == CLOCK_SET_BACK) ? 25_000 : 0;
+	}
+
+	/**
 	 * Return the place of the instance that it happens to, or what stands for several.
 	 */
 	int place(Fleet fleet) {

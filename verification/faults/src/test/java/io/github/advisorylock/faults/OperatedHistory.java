@@ -62,7 +62,11 @@ final class OperatedHistory {
 	 * Add a fault that happened to all instances.
 	 */
 	void disturb(Fault fault, long at) {
-		this.disturbances.add(new Disturbance(fault, Fleet.ALL, at, at));
+		disturb(fault, Fleet.ALL, at);
+	}
+
+	void disturb(Fault fault, int place, long at) {
+		this.disturbances.add(new Disturbance(fault, place, at, at));
 	}
 
 	void heal() {

@@ -179,7 +179,8 @@ final class ScheduleRules {
 				this.violations.add("Begun before its time: " + event.toLine());
 			}
 			if (tick != null && OperatedJob.isRecorded(event.key())) {
-				OperatedJob.Schedule schedule = scheduleOf(event, tick);
+				OperatedJob.Schedule schedule = scheduleOf(event.key(),
+						Fleet.isAt(Fleet.NEXT_VERSION, event.instance()), tick);
 				if (schedule != null && !schedule.has(tick)) {
 					this.violations.add("No tick of the schedule " + schedule.cron() + ": " + event.toLine());
 				}
@@ -187,17 +188,18 @@ final class ScheduleRules {
 		}
 	}
 
-	private OperatedJob.@Nullable Schedule scheduleOf(Event start, Instant tick) {
-		if (start.key().equals(OperatedJob.VERSIONED) && Fleet.isAt(Fleet.NEXT_VERSION, start.instance())) {
+	private OperatedJob.@Nullable Schedule scheduleOf(String key, boolean nextVersion, Instant tick) {
+		if (key.equals(OperatedJob.VERSIONED) && nextVersion) {
 			return OperatedJob.Schedule.NEXT_VERSION;
 		}
-		return OTHERS.containsKey(start.key()) ? OTHERS.get(start.key()) : changeAt(tick).schedule();
+		return OTHERS.containsKey(key) ? OTHERS.get(key) : changeAt(tick).schedule();
 	}
 
 	/**
 	 * From the first run of a complete fleet on each tick is executed, unless there was a
-	 * fault at its time or when its schedule was to be learned, or a wrong clock had a
-	 * later one run before. The last ones are not asked for, as the instances stop then.
+	 * fault at its time or when its schedule was to be learned, a wrong clock had a later
+	 * one run before, or each instance that has it was drained or had set its timer by a
+	 * wrong clock. The last ones are not asked for, as the instances stop then.
 	 */
 	private void checkMissed(String key) {
 		long end = this.end - Disturbance.RECOVERY;
@@ -214,7 +216,8 @@ final class ScheduleRules {
 			if (schedule != null && schedule.has(tick) && !this.recorded.contains(new Execution(key, tick))) {
 				long moment = second * 1000 - this.offset;
 				long since = (moment < change.answered() + 2 * AHEAD) ? change.answered() : moment;
-				if (!isDisturbed(since, moment + schedule.periodMillis()) && !isOvertaken(key, tick, moment)) {
+				if (!isDisturbed(since, moment + schedule.periodMillis()) && !isOvertaken(key, tick, moment)
+						&& !isLeftToLateTimers(key, tick, moment)) {
 					this.violations.add("Nobody ran the tick " + tick + " of " + key + " at " + moment);
 				}
 			}
@@ -225,6 +228,26 @@ final class ScheduleRules {
 		return this.events.stream()
 			.anyMatch((event) -> event.kind() == Event.Kind.START && event.key().equals(key) && event.at() < moment
 					&& tick.isBefore(event.tick()));
+	}
+
+	private boolean isLeftToLateTimers(String key, Instant tick, long moment) {
+		return IntStream.range(0, Fleet.SIZE)
+			.filter((place) -> !key.equals(OperatedJob.ADDED) || place == Fleet.NEXT_VERSION)
+			.allMatch((place) -> {
+				OperatedJob.Schedule schedule = scheduleOf(key, place == Fleet.NEXT_VERSION, tick);
+				return schedule == null || !schedule.has(tick) || isDrained(place, moment) || this.disturbances.stream()
+					.anyMatch((fault) -> fault.mayDelayTimer(place, moment, schedule.periodMillis()));
+			});
+	}
+
+	private boolean isDrained(int place, long moment) {
+		boolean drained = false;
+		for (Event event : this.events) {
+			if (event.at() <= moment && Fleet.isAt(place, event.key())) {
+				drained = (event.kind() == Event.Kind.DRAINED) || (drained && event.kind() != Event.Kind.DRAIN_ENDED);
+			}
+		}
+		return drained;
 	}
 
 	/**

@@ -152,6 +152,36 @@ class ScheduleRulesTests {
 	}
 
 	@Test
+	void tickThatIsLeftToALateTimerIsNotMissed() {
+		run(OperatedJob.ADDED, 2, 6, 120);
+		this.recorded.remove(new Execution(OperatedJob.ADDED, at(80)));
+		this.history.disturb(Fault.CLOCK_SET_BACK, Fleet.POOLER, 60_000);
+		assertThat(violations()).singleElement().asString().startsWith("Nobody ran the tick 2026-11-22T12:01:20Z");
+		this.history.disturb(Fault.CLOCK_SET_AHEAD, Fleet.NEXT_VERSION, 60_000);
+		assertThat(violations()).hasSize(1);
+		this.history.disturb(Fault.CLOCK_SET_BACK, Fleet.NEXT_VERSION, 45_000);
+		assertThat(violations()).hasSize(1);
+		this.history.disturb(Fault.CLOCK_SET_BACK, Fleet.NEXT_VERSION, 60_000);
+		assertThat(violations()).isEmpty();
+	}
+
+	@Test
+	void tickThatIsLeftToALateTimerWhileAnotherInstanceIsDrainedIsNotMissed() {
+		run(OperatedJob.VERSIONED, 4, 4, 120);
+		this.recorded.remove(new Execution(OperatedJob.VERSIONED, at(80)));
+		this.history.disturb(Fault.CLOCK_SET_BACK, Fleet.SIZE - 1, 60_000);
+		assertThat(violations()).singleElement().asString().startsWith("Nobody ran the tick 2026-11-22T12:01:20Z");
+		String drained = Fleet.name(Fleet.POOLER) + 2;
+		this.history.say(Event.Kind.DRAINED, "a", drained, 70_000);
+		assertThat(violations()).isEmpty();
+		// Which the next version has too
+		this.recorded.remove(new Execution(OperatedJob.VERSIONED, at(84)));
+		assertThat(violations()).singleElement().asString().startsWith("Nobody ran the tick 2026-11-22T12:01:24Z");
+		this.history.say(Event.Kind.DRAIN_ENDED, drained, drained, 78_000);
+		assertThat(violations()).hasSize(2);
+	}
+
+	@Test
 	void missedTickOfAVersionIsFound() {
 		run(OperatedJob.VERSIONED, 4, 4, 120);
 		assertThat(violations()).isEmpty();
