@@ -346,23 +346,19 @@ public final class CronTicks {
 
 		/**
 		 * Return whether a run for a tick may begin: one of the schedule that holds then,
-		 * where an operator has chosen that; none of the one that was replaced by the one
-		 * in the code.
+		 * where an operator has chosen that; none of those that were chosen before, where
+		 * the one in the code holds again.
 		 * @param tick the tick
 		 * @param inCode the ticks of the schedule in the code, {@code null} for none
 		 * @return whether it may
 		 */
 		public boolean allows(Instant tick, @Nullable CronTicks inCode) {
 			Change holding = at(tick);
-			if (holding == null) {
-				return true;
-			}
-			if (holding.ticks() != null) {
+			if (holding != null && holding.ticks() != null) {
 				return holding.ticks().has(tick);
 			}
-			Change replaced = at(holding.from().minusNanos(1));
-			return replaced == null || replaced.ticks() == null || !replaced.ticks().has(tick)
-					|| (inCode != null && inCode.has(tick));
+			return holding == null || (inCode != null && inCode.has(tick))
+					|| this.all.stream().noneMatch((one) -> one.ticks() != null && one.ticks().has(tick));
 		}
 
 		/**

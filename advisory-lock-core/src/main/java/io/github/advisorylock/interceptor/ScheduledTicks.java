@@ -17,6 +17,8 @@
 package io.github.advisorylock.interceptor;
 
 import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CopyOnWriteArraySet;
 import java.util.function.Supplier;
@@ -36,6 +38,8 @@ final class ScheduledTicks {
 	 */
 	static final ScheduledTicks NONE = of(null);
 
+	private static final int MOST_WITHDRAWN = 50;
+
 	private final Supplier<? extends @Nullable CronTicks> parser;
 
 	/**
@@ -52,9 +56,9 @@ final class ScheduledTicks {
 	private volatile @Nullable CronTicks current;
 
 	/**
-	 * What was to hold, and was taken back before it did.
+	 * What was to hold, and was taken back before it did: the latest ones.
 	 */
-	private volatile @Nullable CronTicks withdrawn;
+	private volatile List<CronTicks> withdrawn = List.of();
 
 	/**
 	 * Create ticks.
@@ -114,10 +118,14 @@ final class ScheduledTicks {
 	 */
 	void change(CronTicks.Changes changes) {
 		synchronized (this) {
+			List<CronTicks> gone = new ArrayList<>(this.withdrawn);
 			for (CronTicks.Change known : this.changes.all()) {
 				boolean stays = changes.all().stream().anyMatch((one) -> one.changedAt().equals(known.changedAt()));
-				this.withdrawn = stays ? this.withdrawn : known.ticks();
+				if (!stays && known.ticks() != null) {
+					gone.add(known.ticks());
+				}
 			}
+			this.withdrawn = List.copyOf(gone.subList(Math.max(0, gone.size() - MOST_WITHDRAWN), gone.size()));
 			this.changes = changes;
 			this.changedAt = changes.changedAt();
 			this.current = changes.ticks(this.inCode);
@@ -130,10 +138,9 @@ final class ScheduledTicks {
 	 * before this instance knew that, as no other was.
 	 */
 	boolean allows(Instant tick) {
-		CronTicks before = this.withdrawn;
 		CronTicks now = this.current;
 		return this.changes.allows(tick, this.inCode)
-				&& (before == null || !before.has(tick) || (now != null && now.has(tick)));
+				&& (this.withdrawn.stream().noneMatch((one) -> one.has(tick)) || (now != null && now.has(tick)));
 	}
 
 	/**

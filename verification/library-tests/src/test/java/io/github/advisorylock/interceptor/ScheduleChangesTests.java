@@ -91,6 +91,30 @@ class ScheduleChangesTests {
 	}
 
 	@Test
+	void tickOfAnyScheduleBeforeIsRefusedWhereTheCodeHoldsAgain() {
+		Change third = change(30, "0 3/10 * * * *", "UTC");
+		Changes others = new Changes(List.of(OTHER, third, BACK));
+		assertThat(others.allows(at(45), IN_CODE)).as("the one before the last").isFalse();
+		assertThat(others.allows(at(43), IN_CODE)).as("the last one").isFalse();
+		Changes twice = new Changes(List.of(OTHER, BACK, change(60, null, null)));
+		assertThat(twice.allows(at(65), IN_CODE)).as("taken back twice").isFalse();
+		assertThat(twice.allows(at(70), IN_CODE)).as("that of the code").isTrue();
+		assertThat(twice.allows(at(71), IN_CODE)).as("planned by another task").isTrue();
+	}
+
+	@Test
+	void ticksOfAllSchedulesThatWereWithdrawnAreRefused() {
+		ScheduledTicks ticks = ScheduledTicks.of(IN_CODE);
+		ticks.change(new Changes(List.of(OTHER)));
+		ticks.change(new Changes(List.of(change(16, "0 3/10 * * * *", "UTC"))));
+		ticks.change(new Changes(List.of(change(17, null, null))));
+		ticks.change(new Changes(List.of(BACK)));
+		assertThat(ticks.allows(at(25))).as("the first").isFalse();
+		assertThat(ticks.allows(at(23))).as("the second").isFalse();
+		assertThat(ticks.allows(at(20))).as("that of the code").isTrue();
+	}
+
+	@Test
 	void intervalIsCountedFromTheChangeAtTheEarliest() {
 		Duration hour = Duration.ofHours(1);
 		Changes changes = new Changes(List.of(change(15, "PT10M", null)));
