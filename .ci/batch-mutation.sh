@@ -30,14 +30,15 @@ module_of() {
   if grep -q "^+++ b/$with_tests/" "$1"; then echo "$with_tests"; else echo "$library"; fi
 }
 
-# Runs fast tests of a module for no longer than a time, with some classes before all others
+# Runs fast tests of a module for no longer than a time, with some classes before all others. What the simulation has to
+# notice it may notice late
 run_tests() {
   local time=$1 module=$2 first=$3
   shift 3
   (cd "$module" && timeout "$time" java -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -XX:+EnableDynamicAgentLoading \
     --add-opens java.base/java.lang=ALL-UNNAMED --add-opens java.base/java.util=ALL-UNNAMED \
     --add-opens java.base/java.util.regex=ALL-UNNAMED -Djava.util.concurrent.ForkJoinPool.common.parallelism=4 \
-    -Dpostgres=embedded -cp "$first:target/test-classes:target/classes:$(cat target/test-classpath):$console" \
+    -Dpostgres=embedded -Dsimulation.steps=200000 -cp "$first:target/test-classes:target/classes:$(cat target/test-classpath):$console" \
     org.junit.platform.console.ConsoleLauncher execute --disable-banner --disable-ansi-colors --details=tree \
     --fail-if-no-tests --include-classname='.*Tests' "${others[@]}" "$@") 2>&1
 }
