@@ -3,15 +3,15 @@
  * has left the process of tokens and terms is always lower than what comes after, and in what the server has that lives,
  * the effect of a tick and its row in the ledger are both there, once, or both gone.
  *
- * begin    ledger.RunRepository.decide, ledger.RecordedRun.begin
+ * begin    ledger.jdbc.RunRepository.decide, ledger.jdbc.RecordedRun.begin
  *          LedgerAttemptTests.tokensBeginWithTheTimelineOfTheServer
- * flush    ledger.RunRepository.makeDurable
+ * flush    ledger.jdbc.RunRepository.makeDurable
  *          LedgerAttemptTests.tokenThatIsAskedForIsOnTheDiskOfTheServer
- * tell     ledger.RecordedRun.fencingToken, leader.Leadership.term
+ * tell     ledger.jdbc.RecordedRun.fencingToken, leader.Leadership.term
  *          LeaderTermTests.termsRiseOverACrash
- * commit   ledger.RecordedRun.complete
+ * commit   ledger.jdbc.RecordedRun.complete
  *          LedgerTransactionTests.joinedRunCommitsTogetherWithItsEffect
- * fail     ledger.RecordedRun.fail
+ * fail     ledger.jdbc.RecordedRun.fail
  *          LedgerFencingTests.tokensRiseOverScopesInstancesAndFailures
  * ship     environment
  *          StandbyTests.standbyFollowsItsPrimaryAndGrantsWhatThatGrants

@@ -3,17 +3,17 @@
  * remembered, whoever is killed.
  *
  * read    mutant
- * begin   ledger.RecordedRun.begin, jdbc.TransactionScope.acquire
+ * begin   ledger.jdbc.RecordedRun.begin, jdbc.TransactionScope.acquire
  *         LedgerDeliveryTests.eachOfFortyEventsHasOneEffect
- * commit  ledger.RecordedRun.complete
+ * commit  ledger.jdbc.RecordedRun.complete
  *         LedgerTransactionTests.joinedRunCommitsTogetherWithItsEffect
- * commitFailed  ledger.RecordedRun.completeFailed, jdbc.TransactionPart.beforeCommit
+ * commitFailed  ledger.jdbc.RecordedRun.completeFailed, jdbc.TransactionPart.beforeCommit
  *         RunOutcomeTests.keyHasOneCommittedEffectOfFourCallsOnTwoInstances
  * kill    environment
  *         LedgerCrashTests.killedTransactionRunLeavesNeitherEffectNorRow
  * expire  environment
  *         LedgerPurgeTests.keyIsRememberedForAsLongAsItsRowSays
- * forget  ledger.LedgerHousekeeping.purge, ledger.LedgerPurge.outdated
+ * forget  ledger.jdbc.LedgerHousekeeping.purge, ledger.jdbc.LedgerPurge.outdated
  *         LedgerPurgeTests.keyIsRememberedForAsLongAsItsRowSays
  */
 module OncePerKey

@@ -3,20 +3,20 @@
  * database happens once, and it happens as long as somebody lives, unless its run was cancelled or has failed twice by itself.
  * There are two keys, as a scheduled call may call several guarded methods, one after the other: each has the tick for itself.
  *
- * begin    ledger.RecordedRun.begin, jdbc.TransactionScope.acquire
+ * begin    ledger.jdbc.RecordedRun.begin, jdbc.TransactionScope.acquire
  *          LedgerTests.tickRunsOnceAndOlderOneNotAtAll
  *          UnfinishedTickWatcherTests.tickIsTakenOverWhenItsHolderVanishesAndIsNotCalledMissedBefore
  *          DelegatedCallTests.eachKeyIsOncePerTickInWhateverOrder
- * commit   ledger.RecordedRun.complete
+ * commit   ledger.jdbc.RecordedRun.complete
  *          LedgerTransactionTests.joinedRunCommitsTogetherWithItsEffect
- * fail     ledger.RecordedRun.failWhileHeld, ledger.RecordedRun.fail, ledger.RecordedRun.judge
+ * fail     ledger.jdbc.RecordedRun.failWhileHeld, ledger.jdbc.RecordedRun.fail, ledger.jdbc.RecordedRun.judge
  *          LedgerTests.failedRunIsRecordedAndDoesNotUseTickUp
  *          BadEndTests.tickThatFailedIsTriedAgainSoOftenAndThenForAnOperatorOnly
  *          BadEndTests.runWhoseTransactionIsCutUsesNoRetryUp
- * cancel   jdbc.LossNotifier.revoke, ledger.RecordedRun.judge
+ * cancel   jdbc.LossNotifier.revoke, ledger.jdbc.RecordedRun.judge
  *          CancelledRunTests.cancelledRunIsNoFailureAndIsNotTriedAgain
  *          BadEndTests.runThatIsEndedByItsLimitIsNotTriedAgain
- * stop     ledger.LedgerLifecycle.stop
+ * stop     ledger.jdbc.LedgerLifecycle.stop
  *          MissedOrFailedTickTests.runThatAShutdownEndsIsMadeUpForByAnotherInstanceAndHasNotFailed
  * kill     environment
  *          TakeoverTests.ticksWhoseRunnerIsKilledAreTakenOver

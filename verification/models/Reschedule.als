@@ -2,11 +2,11 @@
  * Another schedule for a job with once = PER_TICK, from a time on that is the same for all instances: none of the old ticks runs
  * after it, none of the new ones is missing while somebody is awake, and none runs twice, whoever sleeps over it.
  *
- * write    ledger.JobSchedules.reschedule
+ * write    ledger.jdbc.JobSchedules.reschedule
  *          RescheduledJobTests.operatorGivesAnotherScheduleAndTakesItBack
- * learn    ledger.JobSchedules.learn
+ * learn    ledger.jdbc.JobSchedules.learn
  *          RescheduledJobTests.newScheduleHoldsFromItsTimeOn
- * call     ledger.RecordedRun.begin, ledger.RunRepository.learnSchedules
+ * call     ledger.jdbc.RecordedRun.begin, ledger.jdbc.RunRepository.learnSchedules
  *          RescheduledJobTests.instanceThatLearnsLateRunsNoTickOfTheOldSchedule
  * advance  environment
  *          SkewedClockSoakTests.scheduleIsAnotherOneFromOneTickToTheNextWhereverAnInstanceIs

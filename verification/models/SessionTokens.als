@@ -4,9 +4,9 @@
  *
  * take   jdbc.SessionScope.acquire
  *        SessionScopeTests.heldLockIsHeldUntilClosed
- * draw   ledger.RunRepository.decide
+ * draw   ledger.jdbc.RunRepository.decide
  *        LedgerFencingTests.tokensRiseThoughInstancesWaitForEachOther
- * start  ledger.RecordedRun.begin, ledger.RunRepository.begin
+ * start  ledger.jdbc.RecordedRun.begin, ledger.jdbc.RunRepository.begin
  *        LedgerAttemptTests.holderThatLostItsLockBeforeItsStartWasWrittenOvertakesNobody
  * lose   environment
  *        SessionScopeTests.lostSessionIsAnErrorOfTheRunAndTheNextRunWorks

@@ -126,7 +126,7 @@ class ModelTests {
 		table.forEach((action, names) -> {
 			String first = names.get(0);
 			List<String> tests = names.stream().filter((name) -> name.matches("\\w+Tests\\.\\w+")).toList();
-			List<String> code = names.stream().filter((name) -> name.matches("[a-z]+\\.[A-Z]\\w*\\.\\w+")).toList();
+			List<String> code = names.stream().filter((name) -> name.matches("([a-z]+\\.)+[A-Z]\\w*\\.\\w+")).toList();
 			boolean byWord = Set.of(ENVIRONMENT, MUTANT).contains(first);
 			assertThat(code.isEmpty()).as(action + " names its code, or a word").isEqualTo(byWord);
 			assertThat(names).as(action).hasSize(tests.size() + code.size() + (byWord ? 1 : 0));
