@@ -18,6 +18,7 @@ package io.github.advisorylock.interceptor;
 
 import java.time.Duration;
 import java.time.Instant;
+import java.time.ZoneId;
 import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.List;
@@ -112,6 +113,25 @@ class ScheduleChangesTests {
 		assertThat(ticks.allows(at(25))).as("the first").isFalse();
 		assertThat(ticks.allows(at(23))).as("the second").isFalse();
 		assertThat(ticks.allows(at(20))).as("that of the code").isTrue();
+	}
+
+	@Test
+	void hourThatComesTwiceIsThatOfTheScheduleThatHoldsInIt() {
+		Instant first = Instant.parse("2026-10-25T00:30:00Z");
+		Instant second = first.plus(Duration.ofHours(1));
+		CronTicks nightly = new CronTicks("0 30 2 * * *", ZoneId.of("Europe/Berlin"));
+		Instant change = Instant.parse("2026-10-25T12:00:00Z");
+		CronTicks later = new Changes(List.of(Change.of(change, change, "0 */30 * * * *", "Europe/Berlin")))
+			.ticks(nightly);
+		assertThat(later).isNotNull();
+		assertThat(later.ofCallPlannedFor(second, second)).isEqualTo(first);
+		assertThat(later.isRepeated(second)).isTrue();
+		Instant before = Instant.parse("2026-10-24T12:00:00Z");
+		CronTicks already = new Changes(List.of(Change.of(before, before, "0 */30 * * * *", "Europe/Berlin")))
+			.ticks(nightly);
+		assertThat(already).isNotNull();
+		assertThat(already.ofCallPlannedFor(second, second)).isEqualTo(second);
+		assertThat(already.isRepeated(second)).isFalse();
 	}
 
 	@Test
