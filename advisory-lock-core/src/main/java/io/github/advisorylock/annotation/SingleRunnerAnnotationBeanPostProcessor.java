@@ -36,10 +36,10 @@ import io.github.advisorylock.interceptor.PlannedTime;
 import io.github.advisorylock.interceptor.SingleRunnerInterceptor;
 import io.github.advisorylock.interceptor.SingleRunnerObserver;
 import io.github.advisorylock.interceptor.SingleRunnerOperation;
-import org.aopalliance.aop.Advice;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.aop.Advisor;
+import org.springframework.aop.Pointcut;
 import org.springframework.aop.framework.Advised;
 import org.springframework.aop.framework.AopConfigException;
 import org.springframework.aop.framework.AopInfrastructureBean;
@@ -111,6 +111,8 @@ public class SingleRunnerAnnotationBeanPostProcessor extends AbstractBeanFactory
 	 */
 	private final transient List<Guard> guards;
 
+	private final transient Pointcut singleRunner;
+
 	private final transient Advisor insideTransaction;
 
 	/**
@@ -142,18 +144,20 @@ public class SingleRunnerAnnotationBeanPostProcessor extends AbstractBeanFactory
 		this.guards = new ArrayList<>();
 		for (AnnotatedMethods annotated : all) {
 			annotations.add(annotated.annotation());
-			this.guards.add(new Guard(annotated, createAdvisor(annotated.annotation(), annotated.advice())));
+			this.guards.add(new Guard(annotated,
+					new DefaultPointcutAdvisor(pointcut(annotated.annotation()), annotated.advice())));
 		}
 		this.finder = new AnnotatedMethodFinder(annotations);
 		this.validator = new ProxyValidator(this.finder);
 		this.advisor = this.guards.get(this.guards.size() - 1).advisor();
-		this.insideTransaction = createAdvisor(SingleRunner.class, this.interceptor.insideTransaction());
+		this.singleRunner = pointcut(SingleRunner.class);
+		this.insideTransaction = new DefaultPointcutAdvisor(this.singleRunner, this.interceptor.insideTransaction());
 		setBeforeExistingAdvisors(true);
 		setOrder(Ordered.LOWEST_PRECEDENCE - 1);
 	}
 
-	private Advisor createAdvisor(Class<? extends Annotation> annotation, Advice advice) {
-		return new DefaultPointcutAdvisor(new StaticMethodMatcherPointcut() {
+	private Pointcut pointcut(Class<? extends Annotation> annotation) {
+		return new StaticMethodMatcherPointcut() {
 
 			@Override
 			public boolean matches(Method method, Class<?> targetClass) {
@@ -161,7 +165,7 @@ public class SingleRunnerAnnotationBeanPostProcessor extends AbstractBeanFactory
 					.contains(AopUtils.getMostSpecificMethod(method, targetClass));
 			}
 
-		}, advice);
+		};
 	}
 
 	/**
@@ -226,7 +230,8 @@ public class SingleRunnerAnnotationBeanPostProcessor extends AbstractBeanFactory
 	public LockOutcome callNow(SingleRunnerMethod method, Consumer<Runnable> planned) {
 		Assert.state(this.beanFactory != null, "'beanFactory' must be set");
 		AtomicReference<@Nullable LockOutcome> outcome = new AtomicReference<>();
-		Advisor now = createAdvisor(SingleRunner.class, this.interceptor.now(outcome::set));
+		// With the same pointcut each time: for another one Spring generates a class
+		Advisor now = new DefaultPointcutAdvisor(this.singleRunner, this.interceptor.now(outcome::set));
 		Object bean = createProxy(this.beanFactory.getBean(method.beanName()), now);
 		planned.accept(() -> call(bean, method.method()));
 		LockOutcome told = outcome.get();

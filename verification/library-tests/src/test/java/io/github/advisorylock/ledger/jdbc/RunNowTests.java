@@ -20,6 +20,7 @@ import java.util.List;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.stream.Collectors;
 
 import io.github.advisorylock.LeaderElection;
 import io.github.advisorylock.LockOutcome;
@@ -31,6 +32,7 @@ import io.github.advisorylock.testsupport.LockContextRunner;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.scheduling.annotation.Scheduled;
 import org.springframework.transaction.annotation.Transactional;
 
@@ -45,25 +47,38 @@ class RunNowTests {
 
 	@Test
 	void runNowIsForTheMethodThatWasAskedForAndForNoneThatItsAdviceCalls() {
-		LockContextRunner.create()
-			.withBean(Other.class)
-			.withBean(Asked.class)
-			.withBean(CallingElection.class)
+		contextRunner().withBean(Other.class).withBean(Asked.class).withBean(CallingElection.class).run((context) -> {
+			Asked asked = context.getBean(Asked.class);
+			Other other = context.getBean(Other.class);
+			AdvisoryLockLedger ledger = context.getBean(AdvisoryLockLedger.class);
+			asked.run();
+			int before = asked.calls();
+			assertThat(ledger.runNow("asked", "alice")).isEqualTo(LockOutcome.EXECUTED);
+			assertThat(ledger.runNow("asked", "alice")).isEqualTo(LockOutcome.EXECUTED);
+			assertThat(asked.calls()).isEqualTo(before + 2);
+			assertThat(other.calls()).isLessThanOrEqualTo(1);
+			asked.run();
+			assertThat(asked.calls()).isEqualTo(before + 2);
+		});
+	}
+
+	private static ApplicationContextRunner contextRunner() {
+		return LockContextRunner.create()
 			.withPropertyValues("advisory-lock.ledger.initialize-schema=always",
-					"advisory-lock.ledger.table-prefix=run_now_")
-			.run((context) -> {
-				Asked asked = context.getBean(Asked.class);
-				Other other = context.getBean(Other.class);
-				AdvisoryLockLedger ledger = context.getBean(AdvisoryLockLedger.class);
-				asked.run();
-				int before = asked.calls();
-				assertThat(ledger.runNow("asked", "alice")).isEqualTo(LockOutcome.EXECUTED);
-				assertThat(ledger.runNow("asked", "alice")).isEqualTo(LockOutcome.EXECUTED);
-				assertThat(asked.calls()).isEqualTo(before + 2);
-				assertThat(other.calls()).isLessThanOrEqualTo(1);
-				asked.run();
-				assertThat(asked.calls()).isEqualTo(before + 2);
-			});
+					"advisory-lock.ledger.table-prefix=run_now_");
+	}
+
+	@Test
+	void noClassIsGeneratedForACall() {
+		contextRunner().withBean(Other.class).run((context) -> {
+			for (int i = 0; i < 3; i++) {
+				assertThat(context.getBean(AdvisoryLockLedger.class).runNow("other", "alice"))
+					.isEqualTo(LockOutcome.EXECUTED);
+			}
+			List<Set<String>> proxies = context.getBean(Other.class).proxies();
+			assertThat(proxies.get(0)).hasSize(1);
+			assertThat(proxies).hasSize(3).containsOnly(proxies.get(0));
+		});
 	}
 
 	static class Asked {
@@ -86,16 +101,26 @@ class RunNowTests {
 
 	static class Other {
 
-		private final List<String> calls = new CopyOnWriteArrayList<>();
+		/**
+		 * The classes that its calls came through.
+		 */
+		private final List<Set<String>> calls = new CopyOnWriteArrayList<>();
 
 		@Scheduled(cron = YEARLY)
 		@SingleRunner(key = "other", once = Once.PER_TICK)
 		void run() {
-			this.calls.add("other");
+			this.calls.add(StackWalker.getInstance()
+				.walk((frames) -> frames.map(StackWalker.StackFrame::getClassName)
+					.filter((name) -> name.contains("Other$$"))
+					.collect(Collectors.toSet())));
 		}
 
 		int calls() {
 			return this.calls.size();
+		}
+
+		List<Set<String>> proxies() {
+			return this.calls;
 		}
 
 	}
