@@ -267,7 +267,8 @@ final class PostgresScriptPlayer extends ScriptPlayer implements AutoCloseable {
 
 		private Instance(String user, LockScheduler.Ticker clock) {
 			this.user = user;
-			TestPostgres.execute("DROP ROLE IF EXISTS " + user + "; CREATE ROLE " + user + " SUPERUSER LOGIN");
+			TestPostgres.execute("DROP ROLE IF EXISTS " + user + "; CREATE ROLE " + user + " SUPERUSER LOGIN PASSWORD '"
+					+ user + "'");
 			this.context = new SpringApplicationBuilder(ContractApplication.class).web(WebApplicationType.NONE)
 				.initializers((context) -> context.addBeanFactoryPostProcessor((beans) -> beans
 					.addBeanPostProcessor(new ThreadsByClock(clock, beans.getBeanProvider(LockInstance.class)))))
@@ -275,9 +276,14 @@ final class PostgresScriptPlayer extends ScriptPlayer implements AutoCloseable {
 						"spring.main.log-startup-info=false", "advisory-lock.ledger.initialize-schema=always",
 						"advisory-lock.ledger.table-prefix=" + PREFIX, "advisory-lock.session.heartbeat=100ms",
 						"spring.datasource.hikari.maximum-pool-size=6", "spring.datasource.hikari.minimum-idle=0",
-						"spring.datasource.hikari.connection-timeout=250",
-						"spring.datasource.url=" + TestPostgres.url().replaceFirst("user=[^&]*", "user=" + user))
+						"spring.datasource.hikari.connection-timeout=250", "spring.datasource.url=" + url(user))
 				.run();
+		}
+
+		private static String url(String user) {
+			return TestPostgres.url()
+				.replaceFirst("&password=[^&]*", "")
+				.replaceFirst("user=[^&]*", "user=" + user + "&password=" + user);
 		}
 
 		/**
