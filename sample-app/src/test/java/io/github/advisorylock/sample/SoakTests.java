@@ -103,6 +103,7 @@ class SoakTests {
 			assertThat(run.tick()).as(before + ", then " + run)
 				.isBetween(next, Math.max(next, Run.tick(before.finished()) + 1));
 		}
+		assertThat(runs).hasSizeGreaterThan((int) DURATION.toSeconds() / TICK / 2);
 		assertThat(runs.get(runs.size() - 1).tick() - runs.get(0).tick())
 			.isGreaterThanOrEqualTo(DURATION.toSeconds() / TICK - 3);
 	}
