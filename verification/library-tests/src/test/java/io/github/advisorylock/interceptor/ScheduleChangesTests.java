@@ -119,17 +119,10 @@ class ScheduleChangesTests {
 	void hourThatComesTwiceIsThatOfTheScheduleThatHoldsInIt() {
 		Instant first = Instant.parse("2026-10-25T00:30:00Z");
 		Instant second = first.plus(Duration.ofHours(1));
-		CronTicks nightly = new CronTicks("0 30 2 * * *", ZoneId.of("Europe/Berlin"));
-		Instant change = Instant.parse("2026-10-25T12:00:00Z");
-		CronTicks later = new Changes(List.of(Change.of(change, change, "0 */30 * * * *", "Europe/Berlin")))
-			.ticks(nightly);
-		assertThat(later).isNotNull();
+		CronTicks later = nightlyUntil(Instant.parse("2026-10-25T12:00:00Z"));
 		assertThat(later.ofCallPlannedFor(second, second)).isEqualTo(first);
 		assertThat(later.isRepeated(second)).isTrue();
-		Instant before = Instant.parse("2026-10-24T12:00:00Z");
-		CronTicks already = new Changes(List.of(Change.of(before, before, "0 */30 * * * *", "Europe/Berlin")))
-			.ticks(nightly);
-		assertThat(already).isNotNull();
+		CronTicks already = nightlyUntil(Instant.parse("2026-10-24T12:00:00Z"));
 		assertThat(already.ofCallPlannedFor(second, second)).isEqualTo(second);
 		assertThat(already.isRepeated(second)).isFalse();
 	}
@@ -171,6 +164,11 @@ class ScheduleChangesTests {
 		assertThatExceptionOfType(IllegalArgumentException.class)
 			.isThrownBy(() -> Change.of(START, START, "* * * * * *", "Mars"))
 			.withMessageContaining("Mars");
+	}
+
+	private static CronTicks nightlyUntil(Instant time) {
+		ZoneId zone = ZoneId.of("Europe/Berlin");
+		return new CronTicks("0 30 2 * * *", zone).until(time, new CronTicks("0 */30 * * * *", zone));
 	}
 
 	private static Change change(int minute, String expression, String zone) {
