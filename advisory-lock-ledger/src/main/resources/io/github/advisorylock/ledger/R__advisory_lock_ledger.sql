@@ -54,7 +54,6 @@ CREATE INDEX IF NOT EXISTS advisory_lock_job_alone ON advisory_lock_job (namespa
 CREATE INDEX IF NOT EXISTS advisory_lock_job_template ON advisory_lock_job (namespace, template, first_seen_at)
   WHERE template IS NOT NULL;
 CREATE INDEX IF NOT EXISTS advisory_lock_job_until ON advisory_lock_job (remember_until) WHERE remember_until IS NOT NULL;
-CREATE INDEX IF NOT EXISTS advisory_lock_job_permits ON advisory_lock_job (namespace, key) WHERE lock LIKE '%,%';
 
 -- Who ran what when, and how that ended
 CREATE TABLE IF NOT EXISTS advisory_lock_run (
@@ -228,7 +227,7 @@ SELECT f.namespace, f.key,
   o.overdue_tick, f.run_key, f.fencing_token
 FROM (
   SELECT j.namespace, j.key, j.once, j.min_interval, j.period, j.first_seen_at, j.last_tick, j.last_finished_at, j.resumed_at,
-    j.cancelled_at, j.open_tick, j.next_at, coalesce(l.held, false) AS held, l.lock IS NOT NULL AS wanted, l.waiting_since,
+    j.cancelled_at, j.open_tick, j.next_at, coalesce(l.held, false) AS held, l.held IS NOT NULL AS wanted, l.waiting_since,
     -- a run in scope SESSION is in its row from its start on, one in scope TRANSACTION began with its transaction
     CASE WHEN j.last_started_at > coalesce(j.last_finished_at, '-infinity') AND j.scope IS DISTINCT FROM 'TRANSACTION'
       THEN j.last_started_at WHEN j.scope IS DISTINCT FROM 'SESSION' THEN l.held_since END AS running_since,
@@ -243,20 +242,19 @@ FROM (
   FROM advisory_lock_job j
   LEFT JOIN advisory_lock_pause p ON p.namespace = j.namespace AND p.key = j.key
   LEFT JOIN advisory_lock_pause a ON a.namespace = j.namespace AND a.key = '' AND j.template IS NULL AND j.recorded
-  LEFT JOIN (
-    SELECT coalesce(m.lock, pg_catalog.concat_ws(':', o.classid, o.objid, o.objsubid)) AS lock, pg_catalog.bool_or(o.granted) AS held,
-      pg_catalog.min(b.xact_start) FILTER (WHERE o.granted) AS held_since, pg_catalog.min(o.waitstart) AS waiting_since
+  -- who has one permit of several holds the job. A hash of all locks tells first whether there is one at all: to look through them
+  -- for each of thousands of jobs takes seconds
+  LEFT JOIN LATERAL (
+    SELECT pg_catalog.bool_or(o.granted) AS held, pg_catalog.min(b.xact_start) FILTER (WHERE o.granted) AS held_since,
+      pg_catalog.min(o.waitstart) AS waiting_since
     FROM pg_catalog.pg_locks o
     JOIN pg_catalog.pg_database d ON d.oid = o.database AND d.datname = pg_catalog.current_database()
     LEFT JOIN pg_catalog.pg_stat_activity b ON b.pid = o.pid
-    -- what has one permit of several holds the job
-    LEFT JOIN (
-      SELECT q.lock, e.entry FROM advisory_lock_job q
-      CROSS JOIN LATERAL pg_catalog.unnest(pg_catalog.string_to_array(q.lock, ',')) e (entry)
-      WHERE q.lock LIKE '%,%'
-    ) m ON m.entry = pg_catalog.concat_ws(':', o.classid, o.objid, o.objsubid)
-    WHERE o.locktype = 'advisory' GROUP BY 1
-  ) l ON l.lock = j.lock
+    WHERE (j.lock LIKE '%,%' OR j.lock IN (SELECT pg_catalog.concat_ws(':', w.classid, w.objid, w.objsubid)
+        FROM pg_catalog.pg_locks w WHERE w.locktype = 'advisory'))
+      AND o.locktype = 'advisory'
+      AND pg_catalog.concat_ws(':', o.classid, o.objid, o.objsubid) = ANY (pg_catalog.string_to_array(j.lock, ','))
+  ) l ON true
   LEFT JOIN LATERAL (
     SELECT r.key, r.fencing_token, r.outcome, r.finished_at FROM (
       SELECT o.id, o.namespace, o.key, o.fencing_token, o.outcome, o.started_at, o.finished_at FROM advisory_lock_run o

@@ -16,7 +16,10 @@
 
 package io.github.advisorylock.ledger.jdbc;
 
+import java.sql.Connection;
+import java.sql.Statement;
 import java.util.List;
+import java.util.regex.Pattern;
 
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.LockRequest;
@@ -218,6 +221,34 @@ class JobStateTests extends AbstractLedgerTests {
 			.allMatch((line) -> line.contains("never executed"));
 		assertThat(TestPostgres.query("SELECT count(*) FROM ledger_tests_job_state WHERE state = 'idle'"))
 			.containsExactly("10000");
+	}
+
+	/**
+	 * However many locks the server has, and whosever they are.
+	 */
+	@Test
+	void listingJobsDoesNotLookThroughAllLocksForEachOfThem() throws Exception {
+		int jobs = 2000;
+		int locks = 300;
+		TestPostgres
+			.execute("INSERT INTO ledger_tests_job (namespace, key, template, lock) SELECT 'tests', 'job-' || n, "
+					+ "CASE WHEN n > " + jobs
+					+ " THEN 'job-#{#n}' END, '1:' || n || ':1' FROM generate_series(1, 20000) n; "
+					+ "ANALYZE ledger_tests_job");
+		try (Connection stranger = TestPostgres.open(); Statement statement = stranger.createStatement()) {
+			statement.execute("SELECT count(pg_advisory_lock(7, n)) FROM generate_series(1, " + locks + ") n");
+			statement.execute("SELECT pg_advisory_lock((1::bigint << 32) + 17)");
+			String plan = String.join("\n", TestPostgres.query("EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) "
+					+ RunPlanTests.TABLES.in(JobStatements.LISTED).replace(":most", "10000")));
+			List<Double> rows = Pattern.compile("actual rows=([0-9.]+) loops=(\\d+)")
+				.matcher(plan)
+				.results()
+				.map((node) -> Double.parseDouble(node.group(1)) * Integer.parseInt(node.group(2)))
+				.toList();
+			assertThat(rows).contains((double) jobs).as(plan).allMatch((count) -> count < jobs * locks / 5);
+			assertThat(TestPostgres.query("SELECT key FROM ledger_tests_job_state WHERE state = 'running'"))
+				.containsExactly("job-17");
+		}
 	}
 
 	private void pay(boolean broken) {

@@ -44,10 +44,10 @@ class RunPlanTests extends AbstractLedgerTests {
 
 	private static final int RUNS = 3_000_000;
 
-	private static final LedgerTables TABLES = new LedgerTables(
-			Map.of("job", "ledger_tests_job", "pause", "ledger_tests_pause", "run", "ledger_tests_run", "completion",
-					"ledger_tests_completion", "schedule", "ledger_tests_schedule", "instance", "ledger_tests_instance",
-					"backfill", "ledger_tests_backfill", "token", "ledger_tests_fencing_token"));
+	static final LedgerTables TABLES = new LedgerTables(Map.of("job", "ledger_tests_job", "job_state",
+			"ledger_tests_job_state", "pause", "ledger_tests_pause", "run", "ledger_tests_run", "completion",
+			"ledger_tests_completion", "schedule", "ledger_tests_schedule", "instance", "ledger_tests_instance",
+			"backfill", "ledger_tests_backfill", "token", "ledger_tests_fencing_token"));
 
 	private static final RunStatements.Kind KIND = new RunStatements.Kind(true, false, true, false);
 
