@@ -46,6 +46,7 @@ import org.springframework.context.annotation.Primary;
 import org.springframework.scheduling.annotation.EnableScheduling;
 import org.springframework.scheduling.annotation.Scheduled;
 import org.springframework.stereotype.Component;
+import org.springframework.test.annotation.DirtiesContext;
 import org.springframework.test.context.DynamicPropertyRegistry;
 import org.springframework.test.context.DynamicPropertySource;
 import org.springframework.test.context.bean.override.mockito.MockitoBean;
@@ -58,9 +59,11 @@ import static org.mockito.BDDMockito.given;
 import static org.mockito.BDDMockito.then;
 
 /**
- * Tests for applications whose tests have mocks in the place of beans.
+ * Tests for applications whose tests have mocks in the place of beans. Their contexts,
+ * which Spring would keep, have names of instances that later tests expect for theirs.
  */
 @Tag("slow")
+@DirtiesContext
 class MockedJobTests {
 
 	@DynamicPropertySource
