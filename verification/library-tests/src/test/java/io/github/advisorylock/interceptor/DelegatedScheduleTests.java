@@ -90,8 +90,8 @@ class DelegatedScheduleTests {
 		run(schedule, virtual);
 		assertThat(TestPostgres.query("SELECT key || ' ' || tick FROM delegated_run WHERE tick IS NOT NULL"))
 			.doesNotHaveDuplicates();
-		// A scheduler leaves out the tick that comes while the calls of the one before
-		// last
+		// A scheduler leaves out a tick that comes before the calls of the last one have
+		// ended
 		assertThat(TestPostgres.query("SELECT key FROM delegated_run WHERE tick IS NOT NULL GROUP BY key "
 				+ "HAVING count(*) + (SELECT count(DISTINCT tick) FROM delegated_run WHERE begun > tick + interval '0.8 s') "
 				+ "< 1 + extract(epoch FROM max(tick) - min(tick))"))
