@@ -27,7 +27,6 @@ import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.stream.Collectors;
-import java.util.stream.IntStream;
 
 import io.github.advisorylock.LockContext;
 import io.github.advisorylock.LockScope;
@@ -163,17 +162,13 @@ class SpreadTests {
 			Awaitility.await().until(() -> RUNS.stream().filter((run) -> run.key().equals("session")).count() >= 4);
 			Jobs jobs = context.getBean(Jobs.class);
 			// The first call loads classes
-			long fastest = IntStream.range(0, 5).mapToLong((i) -> nanosOf(jobs::byHand)).min().orElseThrow();
-			assertThat(Duration.ofNanos(fastest)).isLessThan(Duration.ofMillis(40));
+			jobs.byHand();
+			long begin = System.nanoTime();
+			jobs.byHand();
+			assertThat(Duration.ofNanos(System.nanoTime() - begin)).isLessThan(Duration.ofMillis(40));
 		});
 		assertThat(RUNS.stream().filter((run) -> run.key().equals("session")).map(Run::late).sorted().findFirst())
 			.hasValueSatisfying((late) -> assertThat(late).isLessThan(Duration.ofMillis(40)));
-	}
-
-	private static long nanosOf(Runnable call) {
-		long begin = System.nanoTime();
-		call.run();
-		return System.nanoTime() - begin;
 	}
 
 	@Test
