@@ -19,6 +19,7 @@ package io.github.advisorylock.ledger.jdbc;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
@@ -44,6 +45,11 @@ import org.springframework.transaction.PlatformTransactionManager;
 abstract class AbstractLedgerTests extends AbstractLockTests {
 
 	static final String PREFIX = "ledger_tests_";
+
+	static final LedgerTables TABLES = new LedgerTables(
+			Map.of("job", PREFIX + "job", "job_state", PREFIX + "job_state", "pause", PREFIX + "pause", "run",
+					PREFIX + "run", "completion", PREFIX + "completion", "schedule", PREFIX + "schedule", "instance",
+					PREFIX + "instance", "backfill", PREFIX + "backfill", "token", PREFIX + "fencing_token"));
 
 	static final Instant TICK = Instant.parse("2026-03-01T03:00:00Z");
 

@@ -239,7 +239,7 @@ class JobStateTests extends AbstractLedgerTests {
 			statement.execute("SELECT count(pg_advisory_lock(7, n)) FROM generate_series(1, " + locks + ") n");
 			statement.execute("SELECT pg_advisory_lock((1::bigint << 32) + 17)");
 			String plan = String.join("\n", TestPostgres.query("EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) "
-					+ RunPlanTests.TABLES.in(JobStatements.LISTED).replace(":most", "10000")));
+					+ TABLES.in(JobStatements.LISTED).replace(":most", "10000")));
 			List<Double> rows = Pattern.compile("actual rows=([0-9.]+) loops=(\\d+)")
 				.matcher(plan)
 				.results()

@@ -42,8 +42,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 class RunGuardTests extends AbstractLedgerTests {
 
-	private final RunStatements statements = new RunStatements(new LedgerTables(Map.of("job", "ledger_tests_job", "run",
-			"ledger_tests_run", "completion", "ledger_tests_completion", "token", "ledger_tests_fencing_token")));
+	private final RunStatements statements = new RunStatements(TABLES);
 
 	@Test
 	void lowerTokenThatBeginsAtTheSameMomentNeverOverwritesHigherOne() throws Exception {

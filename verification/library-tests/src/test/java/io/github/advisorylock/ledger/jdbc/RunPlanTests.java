@@ -21,7 +21,6 @@ import java.sql.Types;
 import java.time.OffsetDateTime;
 import java.time.ZoneOffset;
 import java.util.List;
-import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -43,11 +42,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 class RunPlanTests extends AbstractLedgerTests {
 
 	private static final int RUNS = 3_000_000;
-
-	static final LedgerTables TABLES = new LedgerTables(Map.of("job", "ledger_tests_job", "job_state",
-			"ledger_tests_job_state", "pause", "ledger_tests_pause", "run", "ledger_tests_run", "completion",
-			"ledger_tests_completion", "schedule", "ledger_tests_schedule", "instance", "ledger_tests_instance",
-			"backfill", "ledger_tests_backfill", "token", "ledger_tests_fencing_token"));
 
 	private static final RunStatements.Kind KIND = new RunStatements.Kind(true, false, true, false);
 
