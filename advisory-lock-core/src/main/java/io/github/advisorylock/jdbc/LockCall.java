@@ -192,10 +192,12 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission {
 	 * Return whether the tick is still to be run, once the lock of the key is held. The
 	 * lock of the tick may have been lost meanwhile, and is asked for once more: another
 	 * instance can have had both in between. Where it can't be had, the tick is not run
-	 * if another instance is known to have run it. This instance may be drained by now.
+	 * if another instance is known to have run it. This instance may be drained by now:
+	 * that ends a call which has waited, as others wait as well. One that has not goes
+	 * on, as others have left its tick to it.
 	 */
 	final boolean isTickStillDue() {
-		if (isRefused()) {
+		if (this.deadline != null && isRefused()) {
 			return false;
 		}
 		TickLocks.Tick tick = this.tickLock;

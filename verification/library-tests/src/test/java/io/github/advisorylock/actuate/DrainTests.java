@@ -30,7 +30,10 @@ import java.time.temporal.ChronoUnit;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.Function;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -39,6 +42,7 @@ import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.AdvisoryLockOperations;
 import io.github.advisorylock.HeldLock;
 import io.github.advisorylock.LeaderElection;
+import io.github.advisorylock.LockContext;
 import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.LockResult;
@@ -49,6 +53,7 @@ import io.github.advisorylock.jdbc.LockSession;
 import io.github.advisorylock.testsupport.ForeignSession;
 import io.github.advisorylock.testsupport.TestPostgres;
 import io.github.advisorylock.testsupport.Tool;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -59,6 +64,10 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.context.annotation.Import;
+import org.springframework.scheduling.annotation.Scheduled;
+import org.springframework.transaction.TransactionExecution;
+import org.springframework.transaction.TransactionExecutionListener;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
@@ -337,6 +346,28 @@ class DrainTests {
 		}
 	}
 
+	/**
+	 * The other instance has found the lock taken, and comes no more for this tick.
+	 */
+	@Test
+	void tickThatWasTakenRunsThoughItsInstanceIsDrainedMeanwhile() {
+		try (OperatedApplication first = startWithTicks("shop-1");
+				OperatedApplication second = startWithTicks("shop-2")) {
+			TakenTick taken = second.bean(TakenTick.class);
+			await().until(() -> Ticks.RUN.size() > 1);
+			taken.act = () -> post(second, "drained", "shop-2");
+			await().until(() -> taken.tick != null);
+			await().until(() -> Ticks.RUN.stream().anyMatch((tick) -> tick.isAfter(taken.tick)));
+			assertThat(Ticks.RUN).contains(taken.tick);
+			assertThat(EndpointAnswer.all(second).<Boolean>read("$.drained")).isTrue();
+		}
+	}
+
+	private static OperatedApplication startWithTicks(String name) {
+		return OperatedApplication.start(Ticks.class, PROPERTIES[0], PROPERTIES[1], "advisory-lock.ledger.enabled=false",
+				"advisory-lock.instance=" + name);
+	}
+
 	@Test
 	void instanceThatDoesNotLiveIsNotFoundAndNothingElseIsDoneWithOne() {
 		try (OperatedApplication first = start("shop-1")) {
@@ -394,6 +425,45 @@ class DrainTests {
 
 	private static String holder(OperatedApplication application, String key) {
 		return EndpointAnswer.job(application, key).get("holders").toString();
+	}
+
+	/**
+	 * A job of each second that nothing records.
+	 */
+	@Import(TakenTick.class)
+	static class Ticks {
+
+		static final Set<Instant> RUN = ConcurrentHashMap.newKeySet();
+
+		@Scheduled(cron = "* * * * * *")
+		@SingleRunner("each-second")
+		void eachSecond() {
+			RUN.add(LockContext.currentTick());
+		}
+
+	}
+
+	/**
+	 * What comes between a tick that an instance takes and the transaction that is begun
+	 * for it.
+	 */
+	static class TakenTick implements TransactionExecutionListener {
+
+		private volatile @Nullable Runnable act;
+
+		private volatile @Nullable Instant tick;
+
+		@Override
+		public void beforeBegin(TransactionExecution transaction) {
+			Runnable act = this.act;
+			if (act != null && this.tick == null) {
+				this.tick = Instant.now().truncatedTo(ChronoUnit.SECONDS);
+				act.run();
+				// until the other instance has asked for the tick
+				LockSupport.parkNanos(Duration.ofMillis(500).toNanos());
+			}
+		}
+
 	}
 
 	/**
