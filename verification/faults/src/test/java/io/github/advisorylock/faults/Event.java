@@ -17,6 +17,7 @@
 package io.github.advisorylock.faults;
 
 import java.time.Instant;
+import java.util.Comparator;
 
 import org.jspecify.annotations.Nullable;
 
@@ -38,6 +39,13 @@ record Event(Kind kind, String run, String instance, String key, @Nullable Insta
 		long wall, boolean virtual) {
 
 	private static final String VIRTUAL = "virtual";
+
+	/**
+	 * The order of time. The clock moves in steps: at the same moment comes first what an
+	 * operator is about to do, as others may do it at once.
+	 */
+	static final Comparator<Event> IN_TIME = Comparator.comparingLong(Event::at)
+		.thenComparing((event) -> !event.kind().isAnnounced());
 
 	/**
 	 * Return the line that stands for this event.
@@ -171,6 +179,10 @@ record Event(Kind kind, String run, String instance, String key, @Nullable Insta
 
 		boolean isOfRun() {
 			return compareTo(TRIED) < 0;
+		}
+
+		private boolean isAnnounced() {
+			return this == RESUMED || this == RESCHEDULING || this == BACKFILLING || this == DRAIN_ENDED;
 		}
 
 	}

@@ -436,7 +436,7 @@ final class Fleet implements AutoCloseable {
 	List<Event> events() {
 		List<Event> events = new ArrayList<>();
 		this.all.forEach((instance) -> events.addAll(instance.events()));
-		events.sort((first, second) -> Long.compare(first.at(), second.at()));
+		events.sort(Event.IN_TIME);
 		return events;
 	}
 

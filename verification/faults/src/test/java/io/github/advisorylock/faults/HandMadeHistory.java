@@ -18,7 +18,6 @@ package io.github.advisorylock.faults;
 
 import java.time.Instant;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.List;
 
 import org.jspecify.annotations.Nullable;
@@ -87,7 +86,7 @@ final class HandMadeHistory {
 		Event event = new Event(kind, run, run.substring(0, run.indexOf('#')), promise.key(), null, token, at,
 				START.toEpochMilli() + at, false);
 		this.events.add(Event.parse(event.toLine()));
-		this.events.sort(Comparator.comparingLong(Event::at));
+		this.events.sort(Event.IN_TIME);
 	}
 
 	/**

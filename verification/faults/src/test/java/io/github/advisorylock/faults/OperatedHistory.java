@@ -18,7 +18,6 @@ package io.github.advisorylock.faults;
 
 import java.time.Instant;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
@@ -47,7 +46,7 @@ final class OperatedHistory {
 	void say(Event.Kind kind, String instance, String key, @Nullable Instant tick, @Nullable Long value, long at) {
 		Event event = new Event(kind, instance, instance, key, tick, value, at, BEGIN.toEpochMilli() + at, false);
 		this.events.add(Event.parse(event.toLine()));
-		this.events.sort(Comparator.comparingLong(Event::at));
+		this.events.sort(Event.IN_TIME);
 	}
 
 	void say(Event.Kind kind, String instance, String key, long at) {

@@ -18,7 +18,6 @@ package io.github.advisorylock.faults;
 
 import java.time.Instant;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
@@ -214,6 +213,10 @@ class PromiseRulesTests {
 		say(Event.Kind.RESUMED, Promise.PAUSED, 0, 5_000);
 		executed("a#2", Promise.PAUSED, null, 5_001);
 		assertThat(violations()).isEmpty();
+		say(Event.Kind.PAUSED, Promise.PAUSED, 0, 10_000);
+		executed("a#4", Promise.PAUSED, null, 15_000);
+		say(Event.Kind.RESUMED, Promise.PAUSED, 0, 15_000);
+		assertThat(violations()).isEmpty();
 		executed("a#3", Promise.PAUSED, null, 4_000);
 		assertThat(violations()).singleElement().asString().startsWith("Begun though paused");
 		disturb(Fault.FROZEN_INSTANCE, -100, 3_900);
@@ -273,7 +276,7 @@ class PromiseRulesTests {
 
 	private List<String> violations() {
 		List<Event> sorted = new ArrayList<>(this.events);
-		sorted.sort(Comparator.comparingLong(Event::at));
+		sorted.sort(Event.IN_TIME);
 		return new PromiseRules(sorted, this.written, this.disturbances, new TrialEnd().of(this.events)).violations();
 	}
 
