@@ -193,14 +193,13 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission {
 	 * lock of the tick may have been lost meanwhile, and is asked for once more: another
 	 * instance can have had both in between. Where it can't be had, the tick is not run
 	 * if another instance is known to have run it. This instance may be drained by now:
-	 * that ends a call which has waited, as others wait as well. One that has not goes
-	 * on, as others have left its tick to it.
+	 * a tick that was taken at once is run, as the others have left it.
 	 */
 	final boolean isTickStillDue() {
-		if (this.deadline != null && isRefused()) {
+		TickLocks.Tick tick = this.tickLock;
+		if ((tick == null || this.deadline != null) && isRefused()) {
 			return false;
 		}
-		TickLocks.Tick tick = this.tickLock;
 		if (tick == null) {
 			return true;
 		}

@@ -33,10 +33,10 @@ import org.jspecify.annotations.Nullable;
 final class OperatorRules {
 
 	/**
-	 * How much later than the answer a run may tell of its begin that had its lock
-	 * before.
+	 * How much later than the answer a run may tell of its begin that had its lock or its
+	 * tick before. 570 ms later did one whose instance had just come up.
 	 */
-	static final long UNDER_WAY = 500;
+	static final long UNDER_WAY = 2_000;
 
 	/**
 	 * Until an instance hears that it is drained, where another one was asked.

@@ -364,8 +364,8 @@ class DrainTests {
 	}
 
 	private static OperatedApplication startWithTicks(String name) {
-		return OperatedApplication.start(Ticks.class, PROPERTIES[0], PROPERTIES[1], "advisory-lock.ledger.enabled=false",
-				"advisory-lock.instance=" + name);
+		return OperatedApplication.start(Ticks.class, PROPERTIES[0], PROPERTIES[1],
+				"advisory-lock.ledger.enabled=false", "advisory-lock.instance=" + name);
 	}
 
 	@Test
