@@ -192,8 +192,8 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission {
 	 * Return whether the tick is still to be run, once the lock of the key is held. The
 	 * lock of the tick may have been lost meanwhile, and is asked for once more: another
 	 * instance can have had both in between. Where it can't be had, the tick is not run
-	 * if another instance is known to have run it. This instance may be drained by now:
-	 * a tick that was taken at once is run, as the others have left it.
+	 * if another instance is known to have run it. This instance may be drained by now: a
+	 * tick that was taken at once is run, as the others have left it.
 	 */
 	final boolean isTickStillDue() {
 		TickLocks.Tick tick = this.tickLock;
