@@ -170,15 +170,18 @@ final class ScheduleRules {
 	/**
 	 * No tick begins before its time by the clock of its instance, unless that was just
 	 * set, and none of another schedule than of that which holds at its time, in the
-	 * version of the instance.
+	 * version of the instance. One that a wrong clock has begun early was of a schedule
+	 * that may have been replaced before that time.
 	 */
 	private void checkSchedule() {
 		for (Event event : this.events) {
 			Instant tick = (event.kind() == Event.Kind.START) ? event.tick() : null;
-			if (tick != null && event.wall() < tick.toEpochMilli() - EARLY && !isDisturbed(event.at(), event.at())) {
-				this.violations.add("Begun before its time: " + event.toLine());
+			if (tick != null && event.wall() < tick.toEpochMilli() - EARLY) {
+				if (!isDisturbed(event.at(), event.at())) {
+					this.violations.add("Begun before its time: " + event.toLine());
+				}
 			}
-			if (tick != null && OperatedJob.isRecorded(event.key())) {
+			else if (tick != null && OperatedJob.isRecorded(event.key())) {
 				OperatedJob.Schedule schedule = scheduleOf(event.key(),
 						Fleet.isAt(Fleet.NEXT_VERSION, event.instance()), tick);
 				if (schedule != null && !schedule.has(tick)) {

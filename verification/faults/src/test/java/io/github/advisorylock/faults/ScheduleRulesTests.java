@@ -120,6 +120,20 @@ class ScheduleRulesTests {
 	}
 
 	@Test
+	void tickThatAWrongClockHasBegunEarlyIsOfTheScheduleThatIsReplaced() {
+		run(KEY, 3, 3, 120);
+		this.history.say(Event.Kind.RESCHEDULING, "a", KEY, null, 1L, 9_900);
+		this.history.say(Event.Kind.RESCHEDULED, "a", KEY, CHANGE, 1L, 10_000);
+		this.history.say(Event.Kind.START, "b", KEY, at(41), null, 16_000);
+		this.history.disturb(Fault.CLOCK_SET_AHEAD, 15_500);
+		this.history.say(Event.Kind.RESCHEDULING, "c", KEY, null, 0L, 35_900);
+		this.history.say(Event.Kind.RESCHEDULED, "c", KEY, at(66), 0L, 36_000);
+		assertThat(violations()).isEmpty();
+		this.history.start("b", KEY, at(41));
+		assertThat(violations()).singleElement().asString().startsWith("No tick of the schedule */3 ");
+	}
+
+	@Test
 	void orderWithoutAnswerMayHaveReplacedAChange() {
 		annotatedThenOther();
 		this.history.say(Event.Kind.RESCHEDULING, "b", KEY, null, 1L, 25_000);
