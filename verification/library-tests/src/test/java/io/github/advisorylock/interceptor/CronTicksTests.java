@@ -30,6 +30,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
 import io.github.advisorylock.testsupport.Patience;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
@@ -183,6 +184,7 @@ class CronTicksTests {
 		assertThat(ticks.nextAfter(Instant.parse("2026-03-01T00:00:00Z"))).isNull();
 	}
 
+	@Tag("gate")
 	@Test
 	void neighbouringCallsOfRealSchedulerHaveDifferentTicks() throws InterruptedException {
 		CronTicks ticks = new CronTicks("* * * * * *", ZoneId.systemDefault());

@@ -47,6 +47,7 @@ import io.github.advisorylock.testsupport.TestPostgres;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
@@ -210,6 +211,7 @@ class IntervalLocksTests extends AbstractLockTests {
 	 * The timer of an instance whose run began late calls too soon, and nobody else may
 	 * call before it does again.
 	 */
+	@Tag("gate")
 	@Test
 	void callThatIsALittleTooSoonForItsOwnInstanceWaits() throws Exception {
 		LockRequest request = request(LockScope.TRANSACTION).with(RATE);

@@ -42,6 +42,7 @@ import io.github.advisorylock.testsupport.Patience;
 import io.github.advisorylock.testsupport.SettableTicker;
 import io.github.advisorylock.testsupport.SqlState;
 import io.github.advisorylock.testsupport.TestPostgres;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -262,6 +263,7 @@ class MaxRunTests extends AbstractLockTests {
 		}
 	}
 
+	@Tag("gate")
 	@Test
 	void limitThatIsPendingKeepsNoThreadAfterClose() {
 		Set<Thread> before = limitThreads();

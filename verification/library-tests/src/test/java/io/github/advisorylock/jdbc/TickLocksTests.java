@@ -57,6 +57,7 @@ import io.github.advisorylock.testsupport.TestPostgres;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -333,6 +334,7 @@ class TickLocksTests extends AbstractLockTests {
 	/**
 	 * Whoever looks meanwhile whether all ticks are remembered takes it, too.
 	 */
+	@Tag("gate")
 	@Test
 	void tickThatIsTakenSlowlyIsForgottenAllTheSame() throws Exception {
 		Hold carried = new Hold.OfTick(AdvisoryLockKey.of("carried"), LockMode.EXCLUSIVE, () -> {

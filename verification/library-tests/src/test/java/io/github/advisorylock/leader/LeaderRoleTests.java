@@ -45,6 +45,7 @@ import io.github.advisorylock.testsupport.LogRecorder;
 import io.github.advisorylock.testsupport.TestPostgres;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.postgresql.PGConnection;
 import org.postgresql.PGNotification;
@@ -276,6 +277,7 @@ class LeaderRoleTests {
 	/**
 	 * The server answers after the trust window, and before the connection is given up.
 	 */
+	@Tag("gate")
 	@Test
 	void leaderThatWasInDoubtBeginsAnotherTerm() {
 		LockSessionSettings settings = new LockSessionSettings(Duration.ofMillis(200), Duration.ofSeconds(6),

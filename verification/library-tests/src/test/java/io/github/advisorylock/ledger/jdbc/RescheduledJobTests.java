@@ -136,6 +136,7 @@ class RescheduledJobTests {
 		});
 	}
 
+	@Tag("gate")
 	@ParameterizedTest
 	@ValueSource(strings = { "tick", "tick-in-session", "auto" })
 	void newScheduleHoldsFromItsTimeOn(String key) {
