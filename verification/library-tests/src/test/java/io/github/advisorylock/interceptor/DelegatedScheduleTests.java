@@ -175,11 +175,13 @@ class DelegatedScheduleTests {
 		ApplicationContextRunner instance = this.runner.withPropertyValues("schedule=" + schedule,
 				"spring.threads.virtual.enabled=" + virtual,
 				schedule + "=" + (List.of("cron", "registered-cron").contains(schedule) ? "* * * * * *" : "PT0.5S"));
-		run(instance, instance.withPropertyValues("ahead=300ms"));
+		run(instance, instance.withPropertyValues("ahead=300"));
 	}
 
 	private static void run(ApplicationContextRunner one, ApplicationContextRunner other) {
 		one.run((first) -> other.run((second) -> {
+			assertThat(first).hasNotFailed();
+			assertThat(second).hasNotFailed();
 			Awaitility.await()
 				.until(() -> KEYS.stream()
 					.allMatch((key) -> RUNS.stream().filter((run) -> run.key().equals(key)).count() > 5));
@@ -234,7 +236,7 @@ class DelegatedScheduleTests {
 
 		private static Clock clockOf(Environment environment) {
 			return Clock.offset(Clock.systemDefaultZone(),
-					environment.getProperty("ahead", Duration.class, Duration.ZERO));
+					Duration.ofMillis(environment.getProperty("ahead", Long.class, 0L)));
 		}
 
 	}
