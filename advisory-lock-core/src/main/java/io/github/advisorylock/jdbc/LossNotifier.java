@@ -20,9 +20,13 @@ import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executor;
 import java.util.concurrent.Future;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
 import java.util.function.Function;
 
@@ -53,6 +57,8 @@ final class LossNotifier implements AutoCloseable {
 	 */
 	private static final Duration TIME_TO_NOTICE = Duration.ofMillis(200);
 
+	private static final Duration TIME_TO_TELL = Duration.ofSeconds(2);
+
 	private final LockScheduler notifier;
 
 	private final LockScheduler timer;
@@ -68,6 +74,10 @@ final class LossNotifier implements AutoCloseable {
 	private final Consumer<Hold> release;
 
 	private final Function<Hold, Runnable> cancelStatement;
+
+	private final LockScheduler.Ticker ticker;
+
+	private volatile Future<?> told = CompletableFuture.completedFuture(null);
 
 	/**
 	 * Create it.
@@ -89,6 +99,7 @@ final class LossNotifier implements AutoCloseable {
 		this.notifier = LockScheduler.inTurn(threads);
 		this.timer = LockScheduler.onTimer(threads);
 		this.workers = threads.workers();
+		this.ticker = threads.ticker();
 	}
 
 	/**
@@ -182,8 +193,10 @@ final class LossNotifier implements AutoCloseable {
 	}
 
 	private void tellLater(Map<Hold, List<Runnable>> lost) {
+		FutureTask<?> telling = new FutureTask<>(() -> lost.forEach(this::tell), null);
 		try {
-			this.notifier.execute(() -> lost.forEach(this::tell));
+			this.notifier.execute(telling);
+			this.told = telling;
 		}
 		catch (RejectedExecutionException ex) {
 			// closed already: better told by this thread than not at all
@@ -219,12 +232,22 @@ final class LossNotifier implements AutoCloseable {
 	}
 
 	/**
-	 * Tell about the losses so far, and end.
+	 * Tell about the losses so far, and end. A context that closes takes no events a
+	 * moment later, so they get some time; who closes it may be a listener.
 	 */
 	@Override
 	public void close() {
 		this.timer.close();
 		this.notifier.close();
+		try {
+			this.ticker.await(this.told, TIME_TO_TELL);
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+		}
+		catch (ExecutionException | TimeoutException ex) {
+			// goes on by itself
+		}
 	}
 
 }
