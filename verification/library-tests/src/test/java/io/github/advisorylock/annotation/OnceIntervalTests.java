@@ -117,7 +117,8 @@ class OnceIntervalTests {
 	void callsOfATimerAreForTheIntervalOfItsSchedule(String key, String schedule) {
 		this.runner.withUserConfiguration(Scheduling.class)
 			.withPropertyValues("days=1560", "iso=P1DT12H")
-			.run((context) -> Awaitility.await().until(() -> ForeignSession.isHeld(lockOf(key, schedule))));
+			.run(LockContextRunner
+				.started(() -> Awaitility.await().until(() -> ForeignSession.isHeld(lockOf(key, schedule)))));
 	}
 
 	@Test
@@ -185,11 +186,11 @@ class OnceIntervalTests {
 	void lineOfTheStartSaysWhatEachMethodIs(CapturedOutput output) {
 		this.runner.withUserConfiguration(Scheduling.class)
 			.withPropertyValues("days=1560", "iso=P1DT12H")
-			.run((context) -> assertThat(output).contains("; rate: once per 86400 s", "; iso: once per 129600 s",
-					"; session: once per 86400 s in scope SESSION",
+			.run(LockContextRunner.started(() -> assertThat(output).contains("; rate: once per 86400 s",
+					"; iso: once per 129600 s", "; session: once per 86400 s in scope SESSION",
 					"; registered-rate: one at a time, once per tick or interval of a scheduled method that calls it;",
 					"; several: once per 86400 s and 90000 s", "; none: one at a time",
-					"; often: once per 250 ms, waits for up to PT1S", "; cron: once per tick"));
+					"; often: once per 250 ms, waits for up to PT1S", "; cron: once per tick")));
 	}
 
 	/**

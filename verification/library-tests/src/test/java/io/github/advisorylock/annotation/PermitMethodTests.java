@@ -148,7 +148,8 @@ class PermitMethodTests {
 
 	@Test
 	void lineOfTheStartSaysHowManyRunAtATime(CapturedOutput output) {
-		this.runner.run((context) -> assertThat(output).contains("; partner: 2 at a time", "; one: one at a time"));
+		this.runner.run(LockContextRunner
+			.started(() -> assertThat(output).contains("; partner: 2 at a time", "; one: one at a time")));
 	}
 
 	private static String state() {

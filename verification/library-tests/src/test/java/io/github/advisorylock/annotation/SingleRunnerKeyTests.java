@@ -142,14 +142,14 @@ class SingleRunnerKeyTests {
 	void doctorWarnsOfKeysWithoutTextOfTheirOwn() {
 		String logger = LockDoctor.class.getName();
 		try (LogRecorder log = LogRecorder.of(logger, "info")) {
-			this.runner.run((context) -> assertThat(warnings(log)).hasSize(3)
+			this.runner.run(LockContextRunner.started(() -> assertThat(warnings(log)).hasSize(3)
 				.anyMatch((warning) -> warning.contains("The key '#{#id}' of method 'transaction'")
 						&& warning.contains("advisory-lock.doctor.bare-key"))
-				.noneMatch((warning) -> warning.contains("export")));
+				.noneMatch((warning) -> warning.contains("export"))));
 		}
 		try (LogRecorder log = LogRecorder.of(logger, "info")) {
 			this.runner.withPropertyValues("advisory-lock.doctor.bare-key=off")
-				.run((context) -> assertThat(warnings(log)).isEmpty());
+				.run(LockContextRunner.started(() -> assertThat(warnings(log)).isEmpty()));
 		}
 		this.runner.withPropertyValues("advisory-lock.doctor.bare-key=fail")
 			.run((context) -> assertThat(context).hasFailed());

@@ -180,6 +180,11 @@ class TestSourcesTests {
 			template.execute(request, (lock) -> assertThat(lock.isHeld()).isTrue());               | 1
 			template.execute(request, (lock) -> assertThat(lock.isHeld()).isTrue()).orElseThrow(); | 0
 			threads.submit(() -> assertThat(held.isHeld()).isTrue());                              | 1
+			runner.run((first) -> runner.run((second) -> first.call()));                           | 1
+			runner.run((first) -> runner.run((second) -> first.call(second)));                     | 0
+			runner.run((first) -> assertThat(first).hasNotFailed());                               | 0
+			runner.run(LockContextRunner.started(() -> call()));                                   | 0
+			run((jobs, context) -> jobs.call());                                                   | 0
 			""")
 	void sourceThatProvesNothingIsFound(String statement, int findings) throws IOException {
 		assertThat(findings(List.of(new Source(statement)))).hasSize(findings);
@@ -327,6 +332,20 @@ class TestSourcesTests {
 					|| !Set.of("execute", "submit", "runAsync").contains(name(last))
 					|| !arguments(last).contains("assertThat"), last,
 					"has assertions that may not be come to, or not be heard");
+			check(!name(last).equals("run") || receiver(last).isEmpty()
+					|| last.getArguments().stream().allMatch(Reader::looksAtItsContext), last,
+					"may have a context that has not started");
+		}
+
+		/**
+		 * A context that could not start says so to who looks at it.
+		 */
+		private static boolean looksAtItsContext(ExpressionTree argument) {
+			return !(argument instanceof LambdaExpressionTree lambda) || lambda.getParameters()
+				.stream()
+				.allMatch((parameter) -> Pattern.compile("\\b" + parameter.getName() + "\\b")
+					.matcher(lambda.getBody().toString())
+					.find());
 		}
 
 		private boolean tellsException(MethodInvocationTree call) {

@@ -16,6 +16,7 @@
 
 package io.github.advisorylock.autoconfigure;
 
+import io.github.advisorylock.testsupport.LockContextRunner;
 import io.github.advisorylock.testsupport.TestPostgres;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -66,16 +67,16 @@ class ConnectionLimitTests {
 	void limitOfRoleThatLeavesNoneForSessionLocksIsTold(CapturedOutput output) {
 		TestPostgres.execute("ALTER ROLE limited_role CONNECTION LIMIT 4");
 		inTransaction().withBean(DoctorContexts.SessionJob.class)
-			.run((context) -> assertThat(output).contains(CHECK, "pool opens up to 4",
-					"the library 1 more for session locks", "CONNECTION LIMIT 5"));
+			.run(LockContextRunner.started(() -> assertThat(output).contains(CHECK, "pool opens up to 4",
+					"the library 1 more for session locks", "CONNECTION LIMIT 5")));
 	}
 
 	@Test
 	void limitOfDatabaseThatIsBelowThePoolIsTold(CapturedOutput output) {
 		TestPostgres.execute("ALTER DATABASE limited_database CONNECTION LIMIT 2");
-		inTransaction().run((context) -> assertThat(output).contains(CHECK,
-				"database limited_database has a limit of 2 connections",
-				"ALTER DATABASE limited_database CONNECTION LIMIT 4"));
+		inTransaction().run(LockContextRunner
+			.started(() -> assertThat(output).contains(CHECK, "database limited_database has a limit of 2 connections",
+					"ALTER DATABASE limited_database CONNECTION LIMIT 4")));
 	}
 
 	@Test
@@ -87,8 +88,8 @@ class ConnectionLimitTests {
 		inTransaction()
 			.withPropertyValues("spring.datasource.hikari.maximum-pool-size=500",
 					"spring.datasource.hikari.minimum-idle=0")
-			.run((context) -> assertThat(output).contains(CHECK, "The server has a limit of " + room + " connections",
-					"'max_connections = 503'"));
+			.run(LockContextRunner.started(() -> assertThat(output).contains(CHECK,
+					"The server has a limit of " + room + " connections", "'max_connections = 503'")));
 	}
 
 	@Test
@@ -104,14 +105,16 @@ class ConnectionLimitTests {
 	void poolThatFitsIsNotTold(int limit, CapturedOutput output) {
 		TestPostgres.execute("ALTER ROLE limited_role CONNECTION LIMIT " + limit);
 		TestPostgres.execute("ALTER DATABASE limited_database CONNECTION LIMIT " + limit);
-		inTransaction().run((context) -> assertThat(output).contains("Advisory locks are ready").doesNotContain(CHECK));
+		inTransaction().run(LockContextRunner
+			.started(() -> assertThat(output).contains("Advisory locks are ready").doesNotContain(CHECK)));
 	}
 
 	@Test
 	void superuserHasNoLimit(CapturedOutput output) {
 		TestPostgres.execute("ALTER ROLE limited_role SUPERUSER CONNECTION LIMIT 2");
 		TestPostgres.execute("ALTER DATABASE limited_database CONNECTION LIMIT 2");
-		inTransaction().run((context) -> assertThat(output).contains("Advisory locks are ready").doesNotContain(CHECK));
+		inTransaction().run(LockContextRunner
+			.started(() -> assertThat(output).contains("Advisory locks are ready").doesNotContain(CHECK)));
 	}
 
 	private static ApplicationContextRunner inTransaction() {

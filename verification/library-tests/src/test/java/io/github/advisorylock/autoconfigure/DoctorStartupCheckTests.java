@@ -29,6 +29,7 @@ import io.github.advisorylock.doctor.DoctorCheck;
 import io.github.advisorylock.jdbc.server.UnsupportedDatabaseException;
 import io.github.advisorylock.testsupport.CountingSocketFactory;
 import io.github.advisorylock.testsupport.FreePort;
+import io.github.advisorylock.testsupport.LockContextRunner;
 import io.github.advisorylock.testsupport.TestPostgres;
 import io.github.advisorylock.testsupport.UntoldConnections;
 import org.junit.jupiter.api.Tag;
@@ -61,11 +62,12 @@ class DoctorStartupCheckTests {
 	void healthyApplicationIsOneLine(CapturedOutput output) {
 		DoctorContexts.inTransaction(TestPostgres.url())
 			.withBean(DoctorContexts.SessionJob.class)
-			.run((context) -> assertThat(output.getAll().lines().filter((line) -> line.contains("LockDoctor")))
-				.singleElement()
-				.asString()
-				.contains("INFO", READY + "scopes TRANSACTION and SESSION", "pool of 4",
-						"session locks straight to the server"));
+			.run(LockContextRunner
+				.started(() -> assertThat(output.getAll().lines().filter((line) -> line.contains("LockDoctor")))
+					.singleElement()
+					.asString()
+					.contains("INFO", READY + "scopes TRANSACTION and SESSION", "pool of 4",
+							"session locks straight to the server")));
 	}
 
 	/**
@@ -90,10 +92,10 @@ class DoctorStartupCheckTests {
 		DoctorContexts.inTransaction(TestPostgres.url())
 			.withPropertyValues("advisory-lock.jobs[none].paused=true")
 			.withBean(HostileJob.class)
-			.run((context) -> {
+			.run(LockContextRunner.started(() -> {
 				assertThat(output).contains("; a?ERROR fake?[31m?b: ", "the keys are [a?ERROR fake?[31m?b, ");
 				assertThat(output.getAll()).doesNotContain("\u001b", "\u202e", "\nERROR fake");
-			});
+			}));
 	}
 
 	@Test
@@ -101,14 +103,14 @@ class DoctorStartupCheckTests {
 		DoctorContexts.inTransaction(TestPostgres.url())
 			.withBean(DoctorContexts.SessionJob.class)
 			.withBean(ManyJobs.class)
-			.run((context) -> {
+			.run(LockContextRunner.started(() -> {
 				List<String> lines = output.getAll().lines().filter((line) -> line.contains("LockDoctor")).toList();
 				assertThat(lines).isNotEmpty()
 					.allMatch((line) -> line.length() < 500)
 					.anyMatch((line) -> line.contains(READY) && line.endsWith("; 26 methods:"))
 					.anyMatch((line) -> line.contains("job-19") && line.endsWith(" more"))
 					.anyMatch((line) -> line.contains(" in scope SESSION: "));
-			});
+			}));
 	}
 
 	@Test
@@ -151,7 +153,7 @@ class DoctorStartupCheckTests {
 	void userOfLocksWithoutMethodsIsLookedAt(CapturedOutput output) {
 		DoctorContexts.create(TestPostgres.url())
 			.withBean(Role.class)
-			.run((context) -> assertThat(output).contains(READY + "scope SESSION"));
+			.run(LockContextRunner.started(() -> assertThat(output).contains(READY + "scope SESSION")));
 	}
 
 	@Test
@@ -218,36 +220,36 @@ class DoctorStartupCheckTests {
 			return;
 		}
 		DoctorContexts.inTransaction(withOption(setting))
-			.run((context) -> assertThat(output).contains("WARN", setting.split("=")[0], "60000 ms",
-					"advisory-lock.doctor.holder-timeout"));
+			.run(LockContextRunner.started(() -> assertThat(output).contains("WARN", setting.split("=")[0], "60000 ms",
+					"advisory-lock.doctor.holder-timeout")));
 	}
 
 	@Test
 	void timeoutOfADayIsFine(CapturedOutput output) {
 		DoctorContexts.inTransaction(withOption("idle_in_transaction_session_timeout=1d"))
-			.run((context) -> assertThat(output).contains(READY));
+			.run(LockContextRunner.started(() -> assertThat(output).contains(READY)));
 	}
 
 	@Test
 	void isolationThatForbidsToWaitIsNamed(CapturedOutput output) {
 		DoctorContexts.create(withOption("default_transaction_isolation=serializable"))
 			.withBean(DoctorContexts.WaitingJob.class)
-			.run((context) -> assertThat(output).contains("WARN", "'serializable'", "waitFor",
-					"advisory-lock.doctor.isolation"));
+			.run(LockContextRunner.started(() -> assertThat(output).contains("WARN", "'serializable'", "waitFor",
+					"advisory-lock.doctor.isolation")));
 	}
 
 	@Test
 	void isolationIsFineWhereNobodyWaits(CapturedOutput output) {
 		DoctorContexts.inTransaction(withOption("default_transaction_isolation=serializable"))
-			.run((context) -> assertThat(output).contains(READY));
+			.run(LockContextRunner.started(() -> assertThat(output).contains(READY)));
 	}
 
 	@Test
 	void poolThatDoesNotCommitIsNamedInScopeSession(CapturedOutput output) {
 		DoctorContexts.inSession(TestPostgres.url())
 			.withPropertyValues("spring.datasource.hikari.auto-commit=false")
-			.run((context) -> assertThat(output).contains("WARN", "do not commit by themselves",
-					"advisory-lock.doctor.auto-commit"));
+			.run(LockContextRunner.started(() -> assertThat(output).contains("WARN", "do not commit by themselves",
+					"advisory-lock.doctor.auto-commit")));
 	}
 
 	@ParameterizedTest
@@ -281,8 +283,8 @@ class DoctorStartupCheckTests {
 		DoctorContexts.inTransaction(TestPostgres.url())
 			.withUserConfiguration(SchedulingConfiguration.class)
 			.withPropertyValues("spring.task.scheduling.pool.size=4", "spring.threads.virtual.enabled=false")
-			.run((context) -> assertThat(output).contains("WARN", "The scheduler has 4 threads", "pool 4 connections",
-					"at least 5", "advisory-lock.doctor.pool-size"));
+			.run(LockContextRunner.started(() -> assertThat(output).contains("WARN", "The scheduler has 4 threads",
+					"pool 4 connections", "at least 5", "advisory-lock.doctor.pool-size")));
 	}
 
 	@Test
@@ -292,8 +294,8 @@ class DoctorStartupCheckTests {
 			.withBean("taskScheduler", SimpleAsyncTaskScheduler.class)
 			.withUserConfiguration(SchedulingConfiguration.class)
 			.withPropertyValues("spring.datasource.hikari.maximum-pool-size=1")
-			.run((context) -> assertThat(output).contains("WARN", "a thread for each run", "1 scheduled methods",
-					"spring.task.scheduling.simple.concurrency-limit"));
+			.run(LockContextRunner.started(() -> assertThat(output).contains("WARN", "a thread for each run",
+					"1 scheduled methods", "spring.task.scheduling.simple.concurrency-limit")));
 	}
 
 	@Test

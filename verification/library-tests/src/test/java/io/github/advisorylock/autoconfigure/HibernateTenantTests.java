@@ -52,13 +52,15 @@ class HibernateTenantTests {
 	@Test
 	void methodInOneTransactionIsToldWhereEachTenantHasDatabase(CapturedOutput output) {
 		application().withUserConfiguration(DatabasePerTenant.class)
-			.run((context) -> assertThat(output).contains(CHECK, "method 'bill'", "set 'scope' to SESSION"));
+			.run(LockContextRunner
+				.started(() -> assertThat(output).contains(CHECK, "method 'bill'", "set 'scope' to SESSION")));
 	}
 
 	@Test
 	void methodInOneTransactionIsToldWhereTenantsAreTold(CapturedOutput output) {
 		application().withUserConfiguration(TenantColumn.class)
-			.run((context) -> assertThat(output).contains(CHECK, "method 'bill'", "set 'scope' to SESSION"));
+			.run(LockContextRunner
+				.started(() -> assertThat(output).contains(CHECK, "method 'bill'", "set 'scope' to SESSION")));
 	}
 
 	@Test

@@ -26,6 +26,7 @@ import io.github.advisorylock.annotation.SingleRunner;
 import io.github.advisorylock.integration.AdvisoryLockIntegrationAutoConfiguration;
 import io.github.advisorylock.shedlock.AdvisoryLockShedLockAutoConfiguration;
 import io.github.advisorylock.testsupport.FreePort;
+import io.github.advisorylock.testsupport.LockContextRunner;
 import io.github.advisorylock.testsupport.TestPostgres;
 import net.javacrumbs.shedlock.core.LockProvider;
 import net.javacrumbs.shedlock.spring.annotation.EnableSchedulerLock;
@@ -114,9 +115,9 @@ class LockUseTests {
 	@Test
 	void methodThatSomethingElseGuardsIsNotNamed(CapturedOutput output) {
 		application(TestPostgres.url()).withUserConfiguration(Annotated.class)
-			.run((context) -> assertThat(output).doesNotContain("scheduler-lock"));
+			.run(LockContextRunner.started(() -> assertThat(output).doesNotContain("scheduler-lock")));
 		application(TestPostgres.url()).withBean(Both.class)
-			.run((context) -> assertThat(output).doesNotContain("scheduler-lock"));
+			.run(LockContextRunner.started(() -> assertThat(output).doesNotContain("scheduler-lock")));
 	}
 
 	@Test

@@ -43,6 +43,7 @@ import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.interceptor.PlannedTime;
 import io.github.advisorylock.jdbc.LockSession;
 import io.github.advisorylock.jdbc.server.UnsupportedDatabaseException;
+import io.github.advisorylock.testsupport.LockContextRunner;
 import io.github.advisorylock.testsupport.Patience;
 import io.github.advisorylock.testsupport.TestPgBouncer;
 import io.github.advisorylock.testsupport.TestPostgres;
@@ -225,8 +226,8 @@ class PgBouncerTests {
 		DoctorContexts.inTransaction(sessionMode.url())
 			.withPropertyValues("spring.datasource.hikari.maximum-pool-size=500",
 					"spring.datasource.hikari.minimum-idle=0")
-			.run((context) -> assertThat(output).contains("pool behind a pooler")
-				.doesNotContain("advisory-lock.doctor.pool-size"));
+			.run(LockContextRunner.started(() -> assertThat(output).contains("pool behind a pooler")
+				.doesNotContain("advisory-lock.doctor.pool-size")));
 	}
 
 	@Test

@@ -24,6 +24,7 @@ import com.zaxxer.hikari.HikariDataSource;
 import io.github.advisorylock.AdvisoryLockOperations;
 import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.connection.PooledConnectionPreparation;
+import io.github.advisorylock.testsupport.LockContextRunner;
 import io.github.advisorylock.testsupport.TestPostgres;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -108,8 +109,8 @@ class PooledConnectionPreparationTests {
 	void otherPoolGetsOptionsNamed(CapturedOutput output) {
 		DoctorContexts.inTransaction(TestPostgres.url())
 			.withPropertyValues("spring.datasource.type=" + SimpleDriverDataSource.class.getName())
-			.run((context) -> assertThat(output).contains("WARN", "options=-c%20tcp_keepalives_idle=7",
-					"advisory-lock.doctor.dead-client"));
+			.run(LockContextRunner.started(() -> assertThat(output).contains("WARN",
+					"options=-c%20tcp_keepalives_idle=7", "advisory-lock.doctor.dead-client")));
 	}
 
 	@Test

@@ -115,14 +115,16 @@ class RoutingDataSourceTests {
 	void methodWithTransactionOfItsOwnIsNotTold(CapturedOutput output) {
 		application(Wrapper.NONE).withBean(OwnTransaction.class)
 			.withBean(OwnTransactions.class)
-			.run((context) -> assertThat(output).contains("Advisory locks are ready").doesNotContain(CHECK));
+			.run(LockContextRunner
+				.started(() -> assertThat(output).contains("Advisory locks are ready").doesNotContain(CHECK)));
 	}
 
 	@Test
 	void dataSourceThatDoesNotRouteIsNotTold(CapturedOutput output) {
 		LockContextRunner.create()
 			.withBean(InTransaction.class)
-			.run((context) -> assertThat(output).contains("Advisory locks are ready").doesNotContain(CHECK));
+			.run(LockContextRunner
+				.started(() -> assertThat(output).contains("Advisory locks are ready").doesNotContain(CHECK)));
 	}
 
 	@ParameterizedTest

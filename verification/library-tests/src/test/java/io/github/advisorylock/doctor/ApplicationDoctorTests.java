@@ -144,7 +144,8 @@ class ApplicationDoctorTests {
 	@Test
 	void enabledSchedulingIsNotWarnedOf(CapturedOutput output) {
 		create().withBean(Single.class)
-			.run((context) -> assertThat(output).contains("; single: once per").doesNotContain("nothing calls it"));
+			.run(LockContextRunner
+				.started(() -> assertThat(output).contains("; single: once per").doesNotContain("nothing calls it")));
 	}
 
 	@Test
@@ -169,27 +170,28 @@ class ApplicationDoctorTests {
 	void missingNamespaceOfLocksOfCodeIsWarnedOf(CapturedOutput output) {
 		create().withPropertyValues("spring.application.name=")
 			.withBean("locking", Locking.class)
-			.run((context) -> assertThat(output).contains("The roles and locks that code asks for have no namespace"));
+			.run(LockContextRunner.started(
+					() -> assertThat(output).contains("The roles and locks that code asks for have no namespace")));
 	}
 
 	@Test
 	void missingNamespaceOfNoLocksIsNoMatter(CapturedOutput output) {
 		create().withPropertyValues("spring.application.name=")
-			.run((context) -> assertThat(output).doesNotContain("no namespace"));
+			.run(LockContextRunner.started(() -> assertThat(output).doesNotContain("no namespace")));
 	}
 
 	@Test
 	void emptyNamespaceMayBeChosen(CapturedOutput output) {
 		create().withPropertyValues("spring.application.name=", "advisory-lock.namespace=")
 			.withBean(Single.class)
-			.run((context) -> assertThat(output).doesNotContain("no namespace"));
+			.run(LockContextRunner.started(() -> assertThat(output).doesNotContain("no namespace")));
 	}
 
 	@Test
 	void namespaceIsNotMissedWhereThereIsNoKey(CapturedOutput output) {
 		create().withPropertyValues("spring.application.name=")
 			.withBean(OwnNamespace.class)
-			.run((context) -> assertThat(output).doesNotContain("no namespace"));
+			.run(LockContextRunner.started(() -> assertThat(output).doesNotContain("no namespace")));
 	}
 
 	@ParameterizedTest
@@ -208,18 +210,18 @@ class ApplicationDoctorTests {
 	@ValueSource(strings = { "${random.int[0,59]} 0 2 * * *", "0 #{T(Math).round(59 * T(Math).random())} 2 * * *",
 			"#{T(java.util.concurrent.ThreadLocalRandom).current().nextInt(60)} ${minute:0} 2 * * *" })
 	void cronWithARandomPartIsWarnedOf(String cron, CapturedOutput output) {
-		withSchedule("cron=" + cron)
-			.run((context) -> assertThat(output).contains("The cron expression '${cron}' of method 'run'",
+		withSchedule("cron=" + cron).run(LockContextRunner
+			.started(() -> assertThat(output).contains("The cron expression '${cron}' of method 'run'",
 					"has a random part, so that each instance plans other ticks", "write one expression",
-					"advisory-lock.doctor.random-cron"));
+					"advisory-lock.doctor.random-cron")));
 	}
 
 	@Test
 	void sameScheduleOnAllInstancesAndRandomIntervalsAreNotWarnedOf(CapturedOutput output) {
 		withSchedule("cron=${minute:0} #{1 + 1} 2 * * *")
-			.run((context) -> assertThat(output).doesNotContain("has a random part"));
+			.run(LockContextRunner.started(() -> assertThat(output).doesNotContain("has a random part")));
 		withSchedule("cron=-", "delay=${random.int[60000,70000]}")
-			.run((context) -> assertThat(output).doesNotContain("has a random part"));
+			.run(LockContextRunner.started(() -> assertThat(output).doesNotContain("has a random part")));
 	}
 
 	private static ApplicationContextRunner withSchedule(String... properties) {
@@ -246,7 +248,7 @@ class ApplicationDoctorTests {
 			.withPropertyValues("region=eu", "app.hostname-suffix=x",
 					"spring.application.name=shop-${region}-${app.hostname-suffix}")
 			.withBean("jobs", Single.class)
-			.run((context) -> assertThat(output).doesNotContain("different on each instance"));
+			.run(LockContextRunner.started(() -> assertThat(output).doesNotContain("different on each instance")));
 	}
 
 	/**
@@ -271,7 +273,7 @@ class ApplicationDoctorTests {
 	void lazyBeanThatSomebodyNeedsIsNotWarnedOf(CapturedOutput output) {
 		create().withBean("jobs", Single.class, Single::new, (definition) -> definition.setLazyInit(true))
 			.withBean(User.class)
-			.run((context) -> assertThat(output).doesNotContain("nothing calls it"));
+			.run(LockContextRunner.started(() -> assertThat(output).doesNotContain("nothing calls it")));
 	}
 
 	@ParameterizedTest

@@ -105,15 +105,15 @@ class EverySchedulerTests {
 	@Test
 	void schedulerThatTheAnnotationNames() {
 		this.runner.withUserConfiguration(TwoSchedulers.class)
-			.run((context) -> assertThat(ticks.poll(10, TimeUnit.SECONDS)).isNotNull());
+			.run(LockContextRunner.started(() -> assertThat(ticks.poll(10, TimeUnit.SECONDS)).isNotNull()));
 	}
 
 	private void check(ApplicationContextRunner instance) {
-		instance.run((first) -> {
+		instance.run(LockContextRunner.started(() -> {
 			assertThat(outcomes.poll(10, TimeUnit.SECONDS)).isEqualTo(LockOutcome.EXECUTED);
-			instance
-				.run((second) -> assertThat(outcomes.poll(10, TimeUnit.SECONDS)).isEqualTo(LockOutcome.ALREADY_RAN));
-		});
+			instance.run(LockContextRunner
+				.started(() -> assertThat(outcomes.poll(10, TimeUnit.SECONDS)).isEqualTo(LockOutcome.ALREADY_RAN)));
+		}));
 	}
 
 	@EnableScheduling

@@ -74,8 +74,9 @@ class SpreadTests {
 	void threeInstancesShareTheTicks() {
 		RUNS.clear();
 		this.runner.withPropertyValues("ahead=15")
-			.run((first) -> this.runner
-				.run((second) -> this.runner.withPropertyValues("ahead=-15").run((third) -> observe())));
+			.run(LockContextRunner.started(
+					() -> this.runner.run(LockContextRunner.started(() -> this.runner.withPropertyValues("ahead=-15")
+						.run(LockContextRunner.started(() -> observe()))))));
 		Map<String, List<Run>> byKey = RUNS.stream().collect(Collectors.groupingBy(Run::key));
 		assertThat(List.of("transaction", "session")).allSatisfy((key) -> {
 			List<Run> runs = byKey.get(key);
@@ -103,7 +104,7 @@ class SpreadTests {
 		RUNS.clear();
 		ApplicationContextRunner undelayed = this.runner.withUserConfiguration(Undelayed.class)
 			.withPropertyValues("advisory-lock.spread=1s");
-		undelayed.run((first) -> undelayed.run((second) -> {
+		undelayed.run(LockContextRunner.started(() -> undelayed.run(LockContextRunner.started(() -> {
 			Awaitility.await().until(() -> TestPostgres.members("spread").size() == 2);
 			// Two instances that try at once skip one call or none
 			Awaitility.await()
@@ -113,7 +114,7 @@ class SpreadTests {
 					.map(Run::tick)
 					.distinct()
 					.count() >= 8);
-		}));
+		}))));
 		List<Duration> late = RUNS.stream()
 			.filter((run) -> run.key().matches("none|two|waiting"))
 			.map(Run::late)
@@ -127,11 +128,11 @@ class SpreadTests {
 		RUNS.clear();
 		ApplicationContextRunner one = this.runner.withPropertyValues("spring.task.scheduling.pool.size=1", "long=0",
 				"ahead=0");
-		one.run((first) -> {
-			one.run((second) -> Awaitility.await()
-				.until(() -> RUNS.stream().filter((run) -> run.key().equals("session")).count() >= 8));
+		one.run(LockContextRunner.started(() -> {
+			one.run(LockContextRunner.started(() -> Awaitility.await()
+				.until(() -> RUNS.stream().filter((run) -> run.key().equals("session")).count() >= 8)));
 			Awaitility.await().until(() -> RUNS.stream().filter((run) -> run.key().equals("session")).count() >= 12);
-		});
+		}));
 		Map<String, List<Instant>> ticks = RUNS.stream()
 			.collect(Collectors.groupingBy(Run::key, Collectors.mapping(Run::tick, Collectors.toList())));
 		assertThat(List.of("transaction", "session")).allSatisfy((key) -> {
@@ -148,7 +149,7 @@ class SpreadTests {
 		ApplicationContextRunner two = ReportingDatabase.application()
 			.withUserConfiguration(Clocked.class, Reports.class)
 			.withPropertyValues("spring.application.name=spread-two");
-		two.withPropertyValues("ahead=15").run((first) -> two.run((second) -> {
+		two.withPropertyValues("ahead=15").run(LockContextRunner.started(() -> two.run(LockContextRunner.started(() -> {
 			Awaitility.await().until(() -> RUNS.stream().map(Run::instance).distinct().count() == 2);
 			Pause.of(Duration.ofSeconds(4));
 			RUNS.clear();
@@ -160,7 +161,7 @@ class SpreadTests {
 			assertThat(RUNS.stream().collect(Collectors.groupingBy(Run::instance, Collectors.counting())).values())
 				.hasSize(2)
 				.allSatisfy((count) -> assertThat(count).isGreaterThanOrEqualTo(4));
-		}));
+		}))));
 	}
 
 	@Test
@@ -182,10 +183,10 @@ class SpreadTests {
 	@Test
 	void nobodyIsAMemberWhereTicksAreNotSpread() {
 		RUNS.clear();
-		this.runner.withPropertyValues("advisory-lock.spread=0").run((context) -> {
+		this.runner.withPropertyValues("advisory-lock.spread=0").run(LockContextRunner.started(() -> {
 			Awaitility.await().until(() -> RUNS.size() > 4);
 			assertThat(TestPostgres.members("spread")).isEmpty();
-		});
+		}));
 	}
 
 	@ParameterizedTest

@@ -97,13 +97,13 @@ class LeaderHandoverTests {
 			.withBean("job", SlowJob.class);
 		scheduled.run((first) -> {
 			Awaitility.await().atMost(Patience.TIME).until(() -> SlowJob.running() > 0);
-			scheduled.run((second) -> {
+			scheduled.run(LockContextRunner.started(() -> {
 				Awaitility.await().atMost(Patience.TIME).until(() -> SlowJob.running() > 0);
 				int calls = SlowJob.calls();
 				first.close();
 				Awaitility.await().atMost(Patience.TIME).until(() -> SlowJob.calls() > calls);
 				assertThat(SlowJob.overlaps()).isZero();
-			});
+			}));
 		});
 	}
 

@@ -213,7 +213,7 @@ class LockTracingTests {
 		PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
 		this.runner.withBean(PrometheusMeterRegistry.class, () -> registry)
 			.withUserConfiguration(Scheduling.class)
-			.run((context) -> {
+			.run(LockContextRunner.started(() -> {
 				Awaitility.await().atMost(Patience.TIME).until(() -> scheduledTasks(registry).size() == 2);
 				assertThat(scheduledTasks(registry)).anyMatch((series) -> series.contains("\"traced\""))
 					.anyMatch((series) -> series.contains("\"unguarded\""))
@@ -222,7 +222,7 @@ class LockTracingTests {
 							+ "{code_function,code_namespace,error,exception,outcome}");
 				assertThat(registry.scrape()).contains("advisory_lock_execution_seconds_count"
 						+ "{error=\"none\",key=\"traced\",outcome=\"executed\",scope=\"transaction\"} 1");
-			});
+			}));
 	}
 
 	private static void skip(Jobs jobs) throws Exception {

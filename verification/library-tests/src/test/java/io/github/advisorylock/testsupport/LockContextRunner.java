@@ -20,6 +20,8 @@ import java.util.concurrent.atomic.AtomicReference;
 
 import io.github.advisorylock.autoconfigure.AdvisoryLockAutoConfiguration;
 
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
@@ -33,7 +35,9 @@ import org.springframework.boot.diagnostics.FailureAnalyzer;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceTransactionManagerAutoConfiguration;
 import org.springframework.boot.jdbc.autoconfigure.JdbcTemplateAutoConfiguration;
+import org.springframework.boot.test.context.assertj.ApplicationContextAssertProvider;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.boot.test.context.runner.ContextConsumer;
 import org.springframework.boot.transaction.autoconfigure.TransactionAutoConfiguration;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.core.env.Environment;
@@ -71,6 +75,18 @@ public final class LockContextRunner {
 	 */
 	public static ApplicationContextRunner withoutDatabase() {
 		return bare().withPropertyValues("advisory-lock.ledger.instances=false");
+	}
+
+	/**
+	 * Return what does something while an application runs that must have started: a
+	 * runner tells a failure only to who asks the context.
+	 * @param action what to do
+	 */
+	public static <C extends ApplicationContextAssertProvider<?>> ContextConsumer<C> started(ThrowingCallable action) {
+		return (context) -> {
+			assertThat(context).hasNotFailed();
+			action.call();
+		};
 	}
 
 	private static ApplicationContextRunner bare() {

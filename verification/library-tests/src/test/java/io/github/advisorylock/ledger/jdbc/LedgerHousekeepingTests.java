@@ -106,14 +106,14 @@ class LedgerHousekeepingTests {
 
 	@Test
 	void roundsComeUntilTheApplicationEnds() {
-		this.runner.withBean(Jobs.class).run((context) -> {
+		this.runner.withBean(Jobs.class).run(LockContextRunner.started(() -> {
 			for (int round = 0; round < 2; round++) {
 				insertOldCompletions();
 				this.ticker.advance(ROUNDS);
 				assertThat(completions()).isEmpty();
 				TestPostgres.execute("UPDATE housekeeping_tests.ledger_completion SET remember_until = now()");
 			}
-		});
+		}));
 		insertOldCompletions();
 		this.ticker.advance(ROUNDS);
 		assertThat(completions()).hasSize(1200);

@@ -81,7 +81,7 @@ class LedgerSchemaTests {
 
 	@Test
 	void tablesHaveTheColumnsThatAreDocumented() {
-		always(this.runner).run((context) -> assertThat(columns()).containsExactly(
+		always(this.runner).run(LockContextRunner.started(() -> assertThat(columns()).containsExactly(
 				"advisory_lock_backfill: namespace, key, from_at, to_at, ticks, done, skipped, current_tick, instance, "
 						+ "started_by, started_at, seen_at, outcome, error_class, error",
 				"advisory_lock_completion: namespace, key, completed_at, remember_until, result",
@@ -99,7 +99,7 @@ class LedgerSchemaTests {
 						+ "outcome, failed, error, error_class, attempt, template, lock, keep_until, trace_id, stack_trace, "
 						+ "hang_stack, bad_end",
 				"advisory_lock_schedule: namespace, key, expression, zone, effective_at, changed_at, changed_by, "
-						+ "reason, schedules"));
+						+ "reason, schedules")));
 	}
 
 	@Test
@@ -159,13 +159,13 @@ class LedgerSchemaTests {
 	 */
 	@Test
 	void textThatIsComparedIsOrderedByItsBytes() {
-		always(this.runner)
-			.run((context) -> assertThat(query("SELECT c.relname || '.' || a.attname FROM pg_attribute a "
+		always(this.runner).run(LockContextRunner
+			.started(() -> assertThat(query("SELECT c.relname || '.' || a.attname FROM pg_attribute a "
 					+ "JOIN pg_class c ON c.oid = a.attrelid AND c.relkind = 'r' "
 					+ "JOIN pg_collation n ON n.oid = a.attcollation AND n.collname <> 'C' "
 					+ "WHERE c.relnamespace = '%1$s'::regnamespace AND (a.attname IN ('namespace', 'key', 'instance', 'template') "
 					+ "OR EXISTS (SELECT FROM pg_index i WHERE i.indrelid = c.oid AND a.attnum = ANY (i.indkey)))"))
-				.isEmpty());
+				.isEmpty()));
 	}
 
 	@Test
@@ -192,8 +192,8 @@ class LedgerSchemaTests {
 			for (String table : List.of("job", "run", "completion", "instance")) {
 				statement.execute("LOCK TABLE " + this.schema + ".advisory_lock_" + table + " IN ROW EXCLUSIVE MODE");
 			}
-			Future<?> start = this.starter
-				.submit(() -> always(this.runner).run((context) -> assertThat(columns()).hasSize(9)));
+			Future<?> start = this.starter.submit(
+					() -> always(this.runner).run(LockContextRunner.started(() -> assertThat(columns()).hasSize(9))));
 			start.get(Patience.SECONDS, TimeUnit.SECONDS);
 		}
 	}
@@ -293,7 +293,7 @@ class LedgerSchemaTests {
 		List<String> migrated = columns();
 		dropSchema();
 		createSchema();
-		always(this.runner).run((context) -> assertThat(columns()).isEqualTo(migrated));
+		always(this.runner).run(LockContextRunner.started(() -> assertThat(columns()).isEqualTo(migrated)));
 	}
 
 	@ParameterizedTest

@@ -161,11 +161,11 @@ class OverdueJobWatcherTests {
 	void jobsAreLookedAtEachMinuteUntilTheApplicationEnds() {
 		SettableTicker ticker = new SettableTicker();
 		try (LogRecorder log = LogRecorder.of(LockLog.ALERT, "warn")) {
-			ticker.in(this.runner).run((context) -> {
+			ticker.in(this.runner).run(LockContextRunner.started(() -> {
 				seenBefore("3 days");
 				ticker.advance(Duration.ofMinutes(1));
 				assertThat(log.messages()).hasSize(1);
-			});
+			}));
 			ticker.advance(Duration.ofDays(2));
 			assertThat(log.messages()).hasSize(1);
 		}
@@ -175,10 +175,10 @@ class OverdueJobWatcherTests {
 	void jobsWithoutTicksAreNotLookedAt() {
 		SettableTicker ticker = new SettableTicker();
 		try (LogRecorder log = LogRecorder.of(LockLog.ALERT, "warn")) {
-			ticker.in(this.runner.withPropertyValues("cron=-")).run((context) -> {
+			ticker.in(this.runner.withPropertyValues("cron=-")).run(LockContextRunner.started(() -> {
 				ticker.advance(Duration.ofMinutes(2));
 				assertThat(log.messages()).isEmpty();
-			});
+			}));
 		}
 	}
 

@@ -102,18 +102,18 @@ class RegisteredJobTests {
 
 	@Test
 	void startKeepsTheTickThatWasMissedUnlessTheScheduleHasChanged() {
-		this.runner.run((context) -> missed());
-		this.runner.run((context) -> assertThat(state()).isEqualTo("overdue"));
-		this.runner.withPropertyValues("cron=0 30 3 * * *").run((context) -> {
+		this.runner.run(LockContextRunner.started(() -> missed()));
+		this.runner.run(LockContextRunner.started(() -> assertThat(state()).isEqualTo("overdue")));
+		this.runner.withPropertyValues("cron=0 30 3 * * *").run(LockContextRunner.started(() -> {
 			assertThat(state()).isEqualTo("idle");
 			assertThat(
 					TestPostgres.query("SELECT next_at > now() FROM registered_tests.ledger_job WHERE key = 'nightly'"))
 				.containsExactly("t");
-		});
+		}));
 		this.runner.withPropertyValues("cron=-")
-			.run((context) -> assertThat(
+			.run(LockContextRunner.started(() -> assertThat(
 					TestPostgres.query("SELECT next_at FROM registered_tests.ledger_job WHERE key = 'nightly'"))
-				.containsExactly((String) null));
+				.containsExactly((String) null)));
 	}
 
 	private static void missed() {

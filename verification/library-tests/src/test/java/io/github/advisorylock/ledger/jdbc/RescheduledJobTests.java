@@ -78,14 +78,14 @@ class RescheduledJobTests {
 	@ParameterizedTest
 	@ValueSource(strings = { "tick", "tick-in-session", "auto" })
 	void instanceThatLearnsLateRunsNoTickOfTheOldSchedule(String key) {
-		this.runner.withPropertyValues("cron=" + EACH_SECOND, "on=" + key).run((context) -> {
+		this.runner.withPropertyValues("cron=" + EACH_SECOND, "on=" + key).run(LockContextRunner.started(() -> {
 			Awaitility.await().until(() -> count(key, "TRUE") > 0);
 			Instant from = reschedule(key, NEVER, 1);
 			awaitTicksFrom(from);
 			assertThat(count(key, "tick >= '" + from + "'")).isZero();
 			assertThat(count(key, "tick = '" + from.minusSeconds(1) + "'")).isOne();
 			assertThat(skips).contains(key + " " + LockOutcome.TOO_SOON);
-		});
+		}));
 	}
 
 	@ParameterizedTest
@@ -109,14 +109,14 @@ class RescheduledJobTests {
 	@Test
 	@Tag("gate")
 	void tickThatWasRefusedIsNotMadeUpFor() {
-		this.runner.withPropertyValues("cron=" + EACH_SECOND).run((context) -> {
+		this.runner.withPropertyValues("cron=" + EACH_SECOND).run(LockContextRunner.started(() -> {
 			Awaitility.await().until(() -> count("caught-up", "TRUE") > 0);
 			skips.clear();
 			awaitTicksFrom(reschedule("caught-up", NEVER, 1));
 			Awaitility.await()
 				.during(Duration.ofSeconds(5))
 				.untilAsserted(() -> assertThat(skips).containsOnlyOnce("caught-up " + LockOutcome.TOO_SOON));
-		});
+		}));
 	}
 
 	@Test
