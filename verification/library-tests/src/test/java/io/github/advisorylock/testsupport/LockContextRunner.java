@@ -19,7 +19,6 @@ package io.github.advisorylock.testsupport;
 import java.util.concurrent.atomic.AtomicReference;
 
 import io.github.advisorylock.autoconfigure.AdvisoryLockAutoConfiguration;
-
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 
 import org.springframework.beans.factory.BeanFactory;
