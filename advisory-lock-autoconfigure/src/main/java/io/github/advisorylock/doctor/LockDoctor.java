@@ -18,6 +18,7 @@ package io.github.advisorylock.doctor;
 
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -147,7 +148,7 @@ public record LockDoctor(CheckContext context, List<ThreadPoolTaskScheduler> poo
 		for (SingleRunnerMethod method : this.context.methods()) {
 			if (method.hasBareKey()) {
 				findings.found(DoctorCheck.BARE_KEY,
-						"The key '" + AdvisoryLockKey.display(method.operation().keyTemplate()) + "' of " + method
+						"The key '" + key(method) + "' of " + method
 								+ " has no text of its own, so that the arguments alone decide which lock it is",
 						"put the name of the work in front of them, as in 'payment:#{#id}'");
 			}
@@ -157,21 +158,23 @@ public record LockDoctor(CheckContext context, List<ThreadPoolTaskScheduler> poo
 	/**
 	 * Return what each method has come to be, by its key, or how many there are and, in
 	 * further lines, which of them have come to be the same. One that only a scheduler
-	 * calls is nothing without one.
+	 * calls is nothing without one. They are in order of their keys: a virtual machine
+	 * has methods in any, and the lines of two starts are to be compared.
 	 */
 	private List<String> methods() {
+		List<SingleRunnerMethod> methods = this.context.methods()
+			.stream()
+			.filter((method) -> this.schedules || !isScheduled(method))
+			.sorted(Comparator.comparing(LockDoctor::key))
+			.toList();
 		Map<String, List<String>> keys = new LinkedHashMap<>();
 		StringBuilder all = new StringBuilder();
-		int count = 0;
-		for (SingleRunnerMethod method : this.context.methods()) {
-			if (this.schedules || !isScheduled(method)) {
-				String key = AdvisoryLockKey.display(method.operation().keyTemplate());
-				String description = describe(method.operation());
-				keys.computeIfAbsent(description, (none) -> new ArrayList<>()).add(key);
-				all.append("; ").append(key).append(": ").append(description);
-				count++;
-			}
+		for (SingleRunnerMethod method : methods) {
+			String description = describe(method.operation());
+			keys.computeIfAbsent(description, (none) -> new ArrayList<>()).add(key(method));
+			all.append("; ").append(key(method)).append(": ").append(description);
 		}
+		int count = methods.size();
 		if (count <= MOST_METHODS_IN_LINE) {
 			return List.of(all.toString());
 		}
@@ -182,6 +185,10 @@ public record LockDoctor(CheckContext context, List<ThreadPoolTaskScheduler> poo
 					+ ((group.getValue().size() > MOST_KEYS_OF_GROUP)
 							? " and " + (group.getValue().size() - MOST_KEYS_OF_GROUP) + " more" : ""));
 		return Stream.concat(Stream.of("; " + count + " methods:"), groups).toList();
+	}
+
+	private static String key(SingleRunnerMethod method) {
+		return AdvisoryLockKey.display(method.operation().keyTemplate());
 	}
 
 	private String describe(SingleRunnerOperation operation) {
