@@ -39,6 +39,13 @@ final class OperatorRules {
 	static final long UNDER_WAY = 500;
 
 	/**
+	 * How much later the tick may begin that a backfill was at, where a fault may have
+	 * kept it from its connection: 640 ms after the answer did one whose server had just
+	 * been started again.
+	 */
+	static final long HELD_UP = 5_000;
+
+	/**
 	 * Until an instance hears that it is drained, where another one was asked.
 	 */
 	static final long HEARD = 13_000;
@@ -70,6 +77,7 @@ final class OperatorRules {
 		Map<String, Event> drained = new HashMap<>();
 		Set<Event> counted = new HashSet<>();
 		Event cancelled = null;
+		int begun = 0;
 		Event last = null;
 		for (Event event : this.events) {
 			switch (event.kind()) {
@@ -83,6 +91,7 @@ final class OperatorRules {
 				}
 				case CANCELLED -> {
 					cancelled = event;
+					begun = 0;
 					Act.count(this.acts, Act.CANCELLED_BACKFILL);
 				}
 				case BACKFILLING -> cancelled = null;
@@ -98,7 +107,8 @@ final class OperatorRules {
 						violations.add("Begun though drained: " + event.toLine());
 					}
 					if (cancelled != null && event.key().equals(OperatedJob.BACKFILLED) && OperatedJob.isOver(event)
-							&& isAfter(event, cancelled, 0)) {
+							&& (isAfter(event, cancelled, heldUp(cancelled, event))
+									|| (++begun > 1 && !isExcused(cancelled, event)))) {
 						violations.add("Begun though cancelled: " + event.toLine());
 					}
 				}
@@ -123,6 +133,11 @@ final class OperatorRules {
 
 	private boolean isAfter(Event start, Event answer, long heard) {
 		return start.at() > answer.at() + heard + UNDER_WAY && !isExcused(answer, start);
+	}
+
+	private long heldUp(Event from, Event to) {
+		return this.disturbances.stream().anyMatch((fault) -> fault.mayHaveStoppedWork(from.at(), to.at())) ? HELD_UP
+				: 0;
 	}
 
 	/**

@@ -83,6 +83,28 @@ class OperatorRulesTests {
 	}
 
 	@Test
+	void secondTickThatIsBackfilledThoughCancelledIsFound() {
+		backfill(Event.Kind.CANCELLED, null, 1_000);
+		backfill(Event.Kind.START, TICK, 1_010);
+		assertThat(violations()).isEmpty();
+		backfill(Event.Kind.START, TICK.plusSeconds(20), 1_020);
+		assertThat(violations()).singleElement().asString().startsWith("Begun though cancelled");
+	}
+
+	@Test
+	void beginIsLaterWhereAFaultHoldsItUp() {
+		this.history.disturb(Fault.RESTARTED_SERVER, 900);
+		backfill(Event.Kind.CANCELLED, null, 1_000);
+		backfill(Event.Kind.START, TICK, 1_000 + OperatorRules.UNDER_WAY + OperatorRules.HELD_UP);
+		assertThat(violations()).isEmpty();
+		backfill(Event.Kind.BACKFILLING, TICK, 10_000);
+		backfill(Event.Kind.CANCELLED, null, 11_000);
+		this.history.disturb(Fault.RESTARTED_SERVER, 10_900);
+		backfill(Event.Kind.START, TICK, 11_000 + OperatorRules.UNDER_WAY + OperatorRules.HELD_UP + 10);
+		assertThat(violations()).singleElement().asString().startsWith("Begun though cancelled");
+	}
+
+	@Test
 	void lastTickThatGoesBackIsFound() {
 		backfill(Event.Kind.LAST_TICK, TICK, 0);
 		backfill(Event.Kind.LAST_TICK, TICK, 1_000);
