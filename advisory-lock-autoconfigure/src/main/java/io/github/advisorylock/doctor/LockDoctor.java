@@ -148,7 +148,7 @@ public record LockDoctor(CheckContext context, List<ThreadPoolTaskScheduler> poo
 		for (SingleRunnerMethod method : this.context.methods()) {
 			if (method.hasBareKey()) {
 				findings.found(DoctorCheck.BARE_KEY,
-						"The key '" + key(method) + "' of " + method
+						"The key '" + AdvisoryLockKey.display(method.operation().keyTemplate()) + "' of " + method
 								+ " has no text of its own, so that the arguments alone decide which lock it is",
 						"put the name of the work in front of them, as in 'payment:#{#id}'");
 			}
@@ -165,14 +165,15 @@ public record LockDoctor(CheckContext context, List<ThreadPoolTaskScheduler> poo
 		List<SingleRunnerMethod> methods = this.context.methods()
 			.stream()
 			.filter((method) -> this.schedules || !isScheduled(method))
-			.sorted(Comparator.comparing(LockDoctor::key))
+			.sorted(Comparator.comparing((method) -> method.operation().keyTemplate()))
 			.toList();
 		Map<String, List<String>> keys = new LinkedHashMap<>();
 		StringBuilder all = new StringBuilder();
 		for (SingleRunnerMethod method : methods) {
+			String key = AdvisoryLockKey.display(method.operation().keyTemplate());
 			String description = describe(method.operation());
-			keys.computeIfAbsent(description, (none) -> new ArrayList<>()).add(key(method));
-			all.append("; ").append(key(method)).append(": ").append(description);
+			keys.computeIfAbsent(description, (none) -> new ArrayList<>()).add(key);
+			all.append("; ").append(key).append(": ").append(description);
 		}
 		int count = methods.size();
 		if (count <= MOST_METHODS_IN_LINE) {
@@ -185,10 +186,6 @@ public record LockDoctor(CheckContext context, List<ThreadPoolTaskScheduler> poo
 					+ ((group.getValue().size() > MOST_KEYS_OF_GROUP)
 							? " and " + (group.getValue().size() - MOST_KEYS_OF_GROUP) + " more" : ""));
 		return Stream.concat(Stream.of("; " + count + " methods:"), groups).toList();
-	}
-
-	private static String key(SingleRunnerMethod method) {
-		return AdvisoryLockKey.display(method.operation().keyTemplate());
 	}
 
 	private String describe(SingleRunnerOperation operation) {

@@ -23,6 +23,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
 
@@ -106,10 +107,12 @@ final class OperatorRules {
 					if (drain != null && isAfter(event, drain, isHeardOf(drain, event) ? 0 : HEARD)) {
 						violations.add("Begun though drained: " + event.toLine());
 					}
-					if (cancelled != null && event.key().equals(OperatedJob.BACKFILLED) && OperatedJob.isOver(event)
-							&& (isAfter(event, cancelled, heldUp(cancelled, event))
-									|| (++begun > 1 && !isExcused(cancelled, event)))) {
-						violations.add("Begun though cancelled: " + event.toLine());
+					if (cancelled != null && event.key().equals(OperatedJob.BACKFILLED) && OperatedJob.isOver(event)) {
+						begun++;
+						if (isAfter(event, cancelled, heldUp(cancelled, event))
+								|| (begun > 1 && !isExcused(cancelled, event))) {
+							violations.add("Begun though cancelled: " + event.toLine());
+						}
 					}
 				}
 				default -> {
@@ -136,17 +139,20 @@ final class OperatorRules {
 	}
 
 	private long heldUp(Event from, Event to) {
-		return this.disturbances.stream().anyMatch((fault) -> fault.mayHaveStoppedWork(from.at(), to.at())) ? HELD_UP
-				: 0;
+		return faultsBetween(from, to).findAny().isPresent() ? HELD_UP : 0;
 	}
 
 	/**
 	 * What was committed may be lost, and an instance that stood still tells late.
 	 */
 	private boolean isExcused(Event from, Event to) {
+		return faultsBetween(from, to).anyMatch((fault) -> fault.losesCommits() || fault == Fault.FROZEN_INSTANCE);
+	}
+
+	private Stream<Fault> faultsBetween(Event from, Event to) {
 		return this.disturbances.stream()
-			.filter((fault) -> fault.fault().losesCommits() || fault.fault() == Fault.FROZEN_INSTANCE)
-			.anyMatch((fault) -> fault.mayHaveStoppedWork(from.at(), to.at()));
+			.filter((fault) -> fault.mayHaveStoppedWork(from.at(), to.at()))
+			.map(Disturbance::fault);
 	}
 
 }
